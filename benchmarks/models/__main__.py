@@ -17,7 +17,7 @@ from benchmarks.models.page import trial_page
 from planner_executor.graph.calls.rate_limit import process_rate_limiter
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.commands.eval import toolset_factory
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
 from planner_executor.graph.cli.screen import Screen
@@ -50,8 +50,7 @@ def trial(
 
     Finished goals are kept: if interrupted, the same command continues.
     """
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         setup = Setup.default().changed(models=given.models, config=config)
         suite = chosen(read_goals()[0], only or (), tokens)
         name = re.sub(r"[^\w.-]+", "-", setup.role_models.planner.name)

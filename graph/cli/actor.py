@@ -15,23 +15,29 @@ from planner_executor.graph.settings.identity import named
 from planner_executor.graph.words.unreadable import unreadable
 
 PROOF = "--proof-command"
-ProofCommand = Annotated[
-    str | None,
-    typer.Option(
-        PROOF,
-        metavar="COMMAND",
-        help="With --as: a command that prints what proves it, such as a token, for the adapter of the settings.",
-    ),
-]
 
 
 @dataclass(frozen=True)
 class ActorOptions:
     """The options that name a person; without any it is the user of this process."""
 
-    as_: options.ActsAs = None
-    role: options.Roles = None
-    proof_command: ProofCommand = None
+    as_: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="NAME", help="Who you are; the record says `claimed` unless the settings verify it."
+        ),
+    ] = None
+    role: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE", help="A role of yours; may be repeated.")
+    ] = None
+    proof_command: Annotated[
+        str | None,
+        typer.Option(
+            PROOF,
+            metavar="COMMAND",
+            help="With --as: a command that prints what proves it, such as a token, for the adapter of the settings.",
+        ),
+    ] = None
 
     @cached_property
     def by(self) -> Person | None:

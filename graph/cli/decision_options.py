@@ -14,113 +14,97 @@ from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.response import ReviewResponse
 
-Why = Annotated[
-    str | None,
-    typer.Argument(metavar="WHY", help="With --reject: the change to make; the run replans.", callback=options.text),
-]
-Approve = Annotated[
-    bool, typer.Option("--approve", help="Approve the plan, calls and gates under review, exactly as shown.")
-]
-Reject = Annotated[bool, typer.Option("--reject", help="End the run; with WHY, replan instead.")]
-Digest = Annotated[
-    str | None,
-    typer.Option(
-        "--digest", metavar="DIGEST", help="Decide only if the open request has this digest.", callback=options.text
-    ),
-]
-EditFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--edit",
-        parser=options.path_of,
-        metavar="FILE",
-        help="Run the plan in this JSON file instead; for a paused run it is reviewed.",
-    ),
-]
-Feedback = Annotated[
-    str | None, typer.Option("--feedback", metavar="TEXT", help="Replan with this feedback.", callback=options.text)
-]
-Comments = Annotated[
-    list[str] | None,
-    typer.Option("--comment", metavar="STEP=TEXT", help="Replan with this comment on a step; may be repeated."),
-]
-Reason = Annotated[
-    str | None,
-    typer.Option(
-        "--reason", metavar="TEXT", help="With --approve, or an edit: why, for the record.", callback=options.text
-    ),
-]
-AskLater = Annotated[
-    list[str] | None,
-    typer.Option("--ask-later", metavar="STEP", help="With --approve: ask about the calls of this step when due."),
-]
-Answers = Annotated[
-    list[str] | None,
-    typer.Option("--answer", metavar="STEP=TEXT", help="Answer a question, as JSON or text; once per question."),
-]
-Args = Annotated[
-    list[str] | None,
-    typer.Option("--args", metavar="STEP=JSON", help="Make the call of this step with these arguments instead."),
-]
-RejectCall = Annotated[
-    list[str] | None,
-    typer.Option("--reject-call", metavar="STEP=WHY", help="Do not make the call of this step; the run goes on."),
-]
-ApproveCall = Annotated[
-    list[str] | None,
-    typer.Option("--approve-call", metavar="STEP", help="Approve the call of this step, which the plan adds."),
-]
-Standing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--standing", metavar="STEP=JSON", help='Approve the call and further ones: {"at_most": 5, "args": ...}.'
-    ),
-]
-StandingRuns = Annotated[
-    str | None,
-    typer.Option(
-        "--standing-runs", metavar="JSON", help='With --approve: further runs of the playbook: {"at_most": 5, ...}.'
-    ),
-]
-Raise = Annotated[
-    list[str] | None,
-    typer.Option("--raise", metavar="NAME=VALUE", help="New limit for the whole run; may be repeated."),
-]
-Finish = Annotated[bool, typer.Option("--finish", help="If the budget is spent: end with the results so far.")]
-Happened = Annotated[
-    list[bool] | None,
-    typer.Option("--happened", metavar="true|false", help="Whether an uncertain call happened; once per call."),
-]
-Result = Annotated[
-    list[str] | None,
-    typer.Option("--result", metavar="JSON", help="Result of a call that happened, as JSON or text."),
-]
-
 
 @dataclass(frozen=True)
 class DecisionOptions:
     """A decision given as command-line options."""
 
-    why: Why = None
-    approve: Approve = False
-    reject: Reject = False
-    edit: EditFile = None
-    feedback: Feedback = None
-    comment: Comments = None
-    reason: Reason = None
-    ask_later: AskLater = None
-    answer: Answers = None
-    args: Args = None
-    approve_call: ApproveCall = None
-    reject_call: RejectCall = None
-    standing: Standing = None
-    standing_runs: StandingRuns = None
-    raise_: Raise = None
-    finish: Finish = False
+    why: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="WHY", help="With --reject: the change to make; the run replans.", callback=options.text
+        ),
+    ] = None
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Approve the plan, calls and gates under review, exactly as shown.")
+    ] = False
+    reject: Annotated[bool, typer.Option("--reject", help="End the run; with WHY, replan instead.")] = False
+    edit: Annotated[
+        Path | None,
+        typer.Option(
+            "--edit",
+            parser=options.path_of,
+            metavar="FILE",
+            help="Run the plan in this JSON file instead; for a paused run it is reviewed.",
+        ),
+    ] = None
+    feedback: Annotated[
+        str | None, typer.Option("--feedback", metavar="TEXT", help="Replan with this feedback.", callback=options.text)
+    ] = None
+    comment: Annotated[
+        list[str] | None,
+        typer.Option("--comment", metavar="STEP=TEXT", help="Replan with this comment on a step; may be repeated."),
+    ] = None
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            "--reason", metavar="TEXT", help="With --approve, or an edit: why, for the record.", callback=options.text
+        ),
+    ] = None
+    ask_later: Annotated[
+        list[str] | None,
+        typer.Option("--ask-later", metavar="STEP", help="With --approve: ask about the calls of this step when due."),
+    ] = None
+    answer: Annotated[
+        list[str] | None,
+        typer.Option("--answer", metavar="STEP=TEXT", help="Answer a question, as JSON or text; once per question."),
+    ] = None
+    args: Annotated[
+        list[str] | None,
+        typer.Option("--args", metavar="STEP=JSON", help="Make the call of this step with these arguments instead."),
+    ] = None
+    approve_call: Annotated[
+        list[str] | None,
+        typer.Option("--approve-call", metavar="STEP", help="Approve the call of this step, which the plan adds."),
+    ] = None
+    reject_call: Annotated[
+        list[str] | None,
+        typer.Option("--reject-call", metavar="STEP=WHY", help="Do not make the call of this step; the run goes on."),
+    ] = None
+    standing: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--standing", metavar="STEP=JSON", help='Approve the call and further ones: {"at_most": 5, "args": ...}.'
+        ),
+    ] = None
+    standing_runs: Annotated[
+        str | None,
+        typer.Option(
+            "--standing-runs", metavar="JSON", help='With --approve: further runs of the playbook: {"at_most": 5, ...}.'
+        ),
+    ] = None
+    raise_: Annotated[
+        list[str] | None,
+        typer.Option("--raise", metavar="NAME=VALUE", help="New limit for the whole run; may be repeated."),
+    ] = None
+    finish: Annotated[bool, typer.Option("--finish", help="If the budget is spent: end with the results so far.")] = (
+        False
+    )
     yes: options.Yes = False
-    digest: Digest = None
-    happened: Happened = None
-    result: Result = None
+    digest: Annotated[
+        str | None,
+        typer.Option(
+            "--digest", metavar="DIGEST", help="Decide only if the open request has this digest.", callback=options.text
+        ),
+    ] = None
+    happened: Annotated[
+        list[bool] | None,
+        typer.Option("--happened", metavar="true|false", help="Whether an uncertain call happened; once per call."),
+    ] = None
+    result: Annotated[
+        list[str] | None,
+        typer.Option("--result", metavar="JSON", help="Result of a call that happened, as JSON or text."),
+    ] = None
 
     def response(self) -> ReviewResponse:
         """Return the response to a review request, empty if no option was given.

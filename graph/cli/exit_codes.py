@@ -56,3 +56,11 @@ def report_errors(screen: Screen) -> Iterator[None]:
     except KeyboardInterrupt:
         screen.complain("interrupted")
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def command_screen(*, json: bool = False) -> Iterator[Screen]:
+    """The screen of a command, for as long as it runs; standard output is left to events with `json`."""
+    screen = Screen.beside_json() if json else Screen.here()
+    with report_errors(screen):
+        yield screen

@@ -95,7 +95,7 @@ def _give(screen: Screen, db: str | Path, given: RunOptions, request: RequestJso
         run = find_run(db, request["run"])
         opened = partial(opened_setup, screen, run, given.settings)
         source = DecisionSource(screen, db, response=response, digest=digest_of_all(request), by=given.by)
-        continue_run(screen, db, source, run, opened)
+        continue_run(source, run, opened)
     except AgentError as error:
         screen.complain(str(error))
 
@@ -115,8 +115,5 @@ def decide_each(screen: Screen, db: str | Path, given: RunOptions, found: Inbox)
 
 
 def _decide(screen: Screen, db: str | Path, given: RunOptions, run: Run) -> None:
-    settings = given.settings
-
-    opened = partial(opened_setup, screen, run, settings)
-
-    continue_run(screen, db, DecisionSource(screen, db, by=given.by), run, opened)
+    opened = partial(opened_setup, screen, run, given.settings)
+    continue_run(DecisionSource(screen, db, by=given.by), run, opened)

@@ -69,14 +69,6 @@ Database = Annotated[
         help="The database of runs: a file, or postgresql://...",
     ),
 ]
-Documents = Annotated[
-    Path | None,
-    typer.Option("--docs", parser=path_of, metavar="DIR", help="Folder of documents to search and read."),
-]
-Workspace = Annotated[
-    Path | None,
-    typer.Option("--workspace", parser=path_of, metavar="DIR", help="Folder for reports."),
-]
 McpFile = Annotated[
     Path | None,
     typer.Option("--mcp", parser=path_of, metavar="FILE", help="MCP servers to take tools from: JSON with mcpServers."),
@@ -104,30 +96,6 @@ PolicyFile = Annotated[
         "--policy", parser=path_of, metavar="FILE", help="Policy: a TOML file with rules to allow, review and deny."
     ),
 ]
-PlannerName = Annotated[
-    str | None,
-    typer.Option("--planner", metavar="MODEL", help="Model of the planner, as provider:model."),
-]
-ExecutorName = Annotated[
-    str | None,
-    typer.Option("--executor", metavar="MODEL", help="Model for steps without a tool."),
-]
-ReplannerName = Annotated[
-    str | None,
-    typer.Option("--replanner", metavar="MODEL", help="Model that revises plans."),
-]
-JudgeName = Annotated[
-    str | None,
-    typer.Option("--judge", metavar="MODEL", help="Model that judges natural-language success criteria."),
-]
-ModelSets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="ROLE.NAME=VALUE",
-        help="Setting of a role's model, such as executor.temperature=0.2; may be repeated.",
-    ),
-]
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
@@ -136,11 +104,6 @@ ConfigFile = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write events to standard output as JSON lines; never prompt.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-ActsAs = Annotated[
-    str | None,
-    typer.Option("--as", metavar="NAME", help="Who you are; the record says `claimed` unless the settings verify it."),
-]
-Roles = Annotated[list[str] | None, typer.Option("--role", metavar="ROLE", help="A role of yours; may be repeated.")]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Approve every plan without prompting; never settles an uncertain call.")
 ]

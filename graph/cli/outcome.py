@@ -27,8 +27,7 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     screen.say(headline(run), _style(run.status))
     if run.compared:
         screen.say(run.compared)
-    for line in run.approved_ahead:
-        screen.say(line)
+    screen.say_each(run.approved_ahead)
     if run.answer is not None:
         screen.say()
         screen.show_text(margined(pretty(run.answer)))

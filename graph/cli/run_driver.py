@@ -4,10 +4,9 @@ import asyncio
 import json as json_text
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from shlex import quote
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.cli.command_line import command
@@ -18,28 +17,19 @@ from planner_executor.graph.cli.outcome import show_outcome
 from planner_executor.graph.cli.progress import Progress
 from planner_executor.graph.cli.reply import Reply
 from planner_executor.graph.cli.run_lookup import recorded_run, with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import interrupt, on_sigterm
 from planner_executor.graph.errors import NothingToDecideError, OtherTermsError
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.notices.notifier import answering
-from planner_executor.graph.record.person import Person
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.settings.identity import named
 
 if TYPE_CHECKING:
     from planner_executor.graph.agent import AsyncAgent
-    from planner_executor.graph.playbooks import Playbook
 
-Decide = Callable[[Run], Reply | None]
 Build = Callable[[], AbstractContextManager[Mapping[str, Any]]]
 Stage = Callable[["AsyncAgent", Progress], Awaitable[Run]]
-
-
-def new_thread() -> str:
-    """Return a new thread name; chosen before the run starts, so that an interruption can name it."""
-    return secrets.token_hex(4)
 
 
 class RunDriver:
@@ -48,97 +38,70 @@ class RunDriver:
     Its methods raise KeyboardInterrupt on Ctrl-C or SIGTERM; the run is then paused.
     """
 
-    def __init__(
-        self, screen: Screen, database: str | Path, options: Mapping[str, Any], decide: Decide, by: Person | None = None
-    ) -> None:
-        self._by = by
-        self._screen, self._database, self._decide = screen, database, decide
+    def __init__(self, runner: asyncio.Runner, options: Mapping[str, Any], decisions: DecisionSource) -> None:
+        self._runner, self._decisions = runner, decisions
+        self._screen, self._by = decisions.screen, decisions.by
         self._options = {name: value for name, value in options.items() if name != "setup"}
         self._setup = options.get("setup")
-        self._open = ExitStack()
-
-    def __enter__(self) -> "RunDriver":
-        self._runner = self._open.enter_context(asyncio.Runner())
-        self._open.enter_context(on_sigterm(interrupt))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.__exit__(kind, error, trace)
 
     def start(self, thread: str, **asked: Any) -> Run:
         """Start a run with arguments of `AsyncAgent.start`; return it when it has ended or waits."""
 
         async def begin(agent: "AsyncAgent", progress: Progress) -> Run:
             if (playbook := asked.get("playbook")) is not None:
-                await self._say_change(agent, playbook)
+                from planner_executor.graph.runs.playbooks import named_in
+                from planner_executor.graph.text.event_text.values import changed_playbook
+
+                self._screen.say_each(changed_playbook(await named_in(agent.runs, playbook)))
             return await agent.start(**asked, thread=thread, by=self._by, on_progress=progress)
 
         if asked.get("plan") is None and "playbook" not in asked and not self._screen.is_live:
             self._screen.say("planning …")
-        return self._decide_until_done(self._stage(begin, "planning"))
+        return self._drive(begin, "planning")
 
     def resume(self, run: str, *, take_over: bool = False) -> Run:
         """Continue a run; return it when it has ended or waits."""
 
         async def continue_run(agent: "AsyncAgent", progress: Progress) -> Run:
-            if not take_over:
-                await self._say_terms(agent, run)
+            if not take_over and (found := await agent.compare_terms(run)) is not None and found.sentence:
+                self._screen.say(found.sentence)
             return await agent.resume(run, take_over=take_over, setup=self._setup, by=self._by, on_progress=progress)
 
-        return self._decide_until_done(self._stage(continue_run, "working"))
+        return self._drive(continue_run)
 
     def edit(self, run: str, plan: Any) -> Run:
         """Propose another plan for what is left of a run; return it when it has ended or waits."""
-
-        async def edit(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.edit(run, plan, by=self._by, on_progress=progress)
-
-        return self._decide_until_done(self._stage(edit, "working"))
+        return self._drive(lambda agent, progress: agent.edit(run, plan, by=self._by, on_progress=progress))
 
     def retry(self, run: str, **changes: Any) -> Run:
         """Reopen an ended run, with arguments of `AsyncAgent.retry`; return it when it has ended again or waits."""
-
-        async def retry(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.retry(run, **changes, setup=self._setup, by=self._by, on_progress=progress)
-
-        return self._decide_until_done(self._stage(retry, "working"))
+        return self._drive(
+            lambda agent, progress: agent.retry(run, **changes, setup=self._setup, by=self._by, on_progress=progress)
+        )
 
     def fork(self, run: str, step: str, thread: str, **how: Any) -> Run:
         """Fork a run, with arguments of `AsyncAgent.fork`; return the fork when it has ended or waits."""
-
-        async def fork(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.fork(
+        return self._drive(
+            lambda agent, progress: agent.fork(
                 run, step, **how, thread=thread, setup=self._setup, by=self._by, on_progress=progress
             )
+        )
 
-        return self._decide_until_done(self._stage(fork, "working"))
-
-    async def _say_change(self, agent: "AsyncAgent", playbook: "Playbook") -> None:
-        from planner_executor.graph.runs.playbooks import named_in
-        from planner_executor.graph.text.event_text.values import changed_playbook
-
-        for changed in changed_playbook(await named_in(agent.runs, playbook)):
-            self._screen.say(changed)
-
-    async def _say_terms(self, agent: "AsyncAgent", run: str) -> None:
-        found = await agent.compare_terms(run)
-        if found is not None and found.sentence:
-            self._screen.say(found.sentence)
-
-    def _decide_until_done(self, run: Run) -> Run:
-        while run.request is not None and (reply := self._decide(run)) is not None:
+    def _drive(self, stage: Stage, activity: str = "working") -> Run:
+        run = self._run(stage, activity)
+        while run.request is not None and (reply := self._decisions(run)) is not None:
             run = self._resume_with(run, reply)
         return run
 
     def _resume_with(self, run: Run, reply: Reply) -> Run:
-        async def resume(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.resume(run.id, reply.decisions, unseen=reply.unseen, by=self._by, on_progress=progress)
+        return self._run(
+            lambda agent, progress: agent.resume(
+                run.id, reply.decisions, unseen=reply.unseen, by=self._by, on_progress=progress
+            ),
+            "working",
+        )
 
-        return self._stage(resume, "working")
-
-    def _stage(self, stage: Stage, activity: str) -> Run:
+    def _run(self, stage: Stage, activity: str) -> Run:
         try:
             return self._runner.run(self._run_stage(stage, activity))
         except asyncio.CancelledError:  # SIGTERM cancelled the task; for Ctrl-C the runner raises by itself
@@ -150,49 +113,29 @@ class RunDriver:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         with on_sigterm(lambda: loop.call_soon_threadsafe(task.cancel)):
-            async with AsyncAgent.open(self._database, **self._options) as agent:
+            async with AsyncAgent.open(self._decisions.database, **self._options) as agent:
                 with Progress(self._screen, activity) as progress:
                     return await stage(agent, progress)
 
 
-def start(
-    screen: Screen, database: str | Path, decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
-) -> Run:
+def start(decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any], json: bool = False) -> Run:
     """Start a run; return it when it has ended or waits.
 
     Args:
-        screen: Receives the output.
-        database: The database file.
-        decisions: Decides review requests.
+        decisions: Decides review requests, at its screen and in its database.
         built: Options of `graph.build_graph`.
-        asked: `goal`, `constraints`, `tags`, `plan` and `setup`, as `graph.agent.AsyncAgent.start` takes them.
+        asked: Arguments of `AsyncAgent.start`.
+        json: Whether to write events to standard output as JSON lines.
     """
-    thread = new_thread()
-    with (
-        answering(decisions.answers),
-        report_interruption(screen, database, thread),
-        RunDriver(screen, database, built, decisions, decisions.by) as driver,
-    ):
-        ended = driver.start(thread, **asked)
-    show_outcome(screen, ended, database)
-    return ended
+    thread = secrets.token_hex(4)  # chosen here, so that an interruption can name the run
+    return _take_up(decisions, thread, lambda: nullcontext(built), json, lambda driver: driver.start(thread, **asked))
 
 
-def continue_run(
-    screen: Screen,
-    database: str | Path,
-    decisions: DecisionSource,
-    run: Run,
-    build: Build,
-    json: bool = False,
-    take_over: bool = False,
-) -> Run:
+def continue_run(decisions: DecisionSource, run: Run, build: Build, json: bool = False, take_over: bool = False) -> Run:
     """Continue a run; return it when it has ended or waits. A plan for a paused run is proposed, and then reviewed.
 
     Args:
-        screen: Receives the output.
-        database: The database file.
-        decisions: Decides review requests.
+        decisions: Decides review requests, at its screen and in its database.
         run: The run as recorded in the ledger.
         build: Opens the options of `graph.build_graph`; called for an ended run only if an answer comes late.
         json: Whether to write events to standard output as JSON lines.
@@ -202,23 +145,23 @@ def continue_run(
         NothingToDecideError: A decision was given, but the run is not waiting for one.
     """
     if run.status == "paused" and (plan := decisions.proposal()) is not None:
-        return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.edit(run.id, plan))
+        return _take_up(decisions, run.id, build, json, lambda driver: driver.edit(run.id, plan))
     if decisions.has_response and run.status != "waiting":
-        raise NothingToDecideError(run.id, run.status, _refused_late(database, decisions, run, build))
+        raise NothingToDecideError(run.id, run.status, _refused_late(decisions, run, build))
     if run.ended:
-        show_outcome(screen, run, database)
+        show_outcome(decisions.screen, run, decisions.database)
         return run
     taken = {"take_over": take_over}
-    with _names_the_way("resume", run, database):
-        return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id, **taken))
+    with _names_the_way("resume", run, decisions.database):
+        return _take_up(decisions, run.id, build, json, lambda driver: driver.resume(run.id, **taken))
 
 
-def _refused_late(database: str | Path, decisions: DecisionSource, run: Run, build: Build) -> str:
+def _refused_late(decisions: DecisionSource, run: Run, build: Build) -> str:
     """Record the answer if the run's request has expired, and return why it counts no more; else nothing.
 
     The adapter that verifies people is the one of a decision in time.
     """
-    if recorded_run(database, run.id).record.review_state.last_expired is None:
+    if recorded_run(decisions.database, run.id).record.review_state.last_expired is None:
         return ""
     from planner_executor.graph.builder.graph_builder import identity_adapter  # heavy
 
@@ -226,36 +169,21 @@ def _refused_late(database: str | Path, decisions: DecisionSource, run: Run, bui
         by = named(decisions.by, identity_adapter(built.get("config"), built["tools"]))
     said = {name: value for name, value in vars(decisions.response).items() if value}
     key = RunKey(run.thread, run.n)
-    return with_runs(database, lambda runs: refuse_late(runs.ledger, key, said, by)) or ""
+    return with_runs(decisions.database, lambda runs: refuse_late(runs.ledger, key, said, by)) or ""
 
 
-def retry_run(
-    screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool, **changes: Any
-) -> Run:
+def retry_run(decisions: DecisionSource, run: Run, build: Build, json: bool, **changes: Any) -> Run:
     """Reopen an ended run, with arguments of `AsyncAgent.retry`; the other arguments are those of `continue_run`."""
-    with _names_the_way("retry", run, database):
-        return _take_up(
-            screen, database, decisions, run.id, build, json, lambda driver: driver.retry(run.id, **changes)
-        )
+    with _names_the_way("retry", run, decisions.database):
+        return _take_up(decisions, run.id, build, json, lambda driver: driver.retry(run.id, **changes))
 
 
-def fork_run(
-    screen: Screen,
-    database: str | Path,
-    decisions: DecisionSource,
-    run: Run,
-    build: Build,
-    json: bool,
-    step: str,
-    **how: Any,
-) -> Run:
+def fork_run(decisions: DecisionSource, run: Run, build: Build, json: bool, step: str, **how: Any) -> Run:
     """Fork a run; the other arguments are those of `continue_run` and `AsyncAgent.fork`."""
-    thread = new_thread()
+    thread = secrets.token_hex(4)
     values = [quote(f"{name}={json_text.dumps(value)}") for name, value in how.get("values", {}).items()]
-    with _names_the_way(" --set ".join([f"fork --from {quote(step)}", *values]), run, database):
-        return _take_up(
-            screen, database, decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, **how)
-        )
+    with _names_the_way(" --set ".join([f"fork --from {quote(step)}", *values]), run, decisions.database):
+        return _take_up(decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, **how))
 
 
 @contextmanager
@@ -268,23 +196,16 @@ def _names_the_way(words: str, run: Run, database: str | Path) -> Iterator[None]
         raise OtherTermsError(error.run, error.other, taking) from None
 
 
-def _take_up(
-    screen: Screen,
-    database: str | Path,
-    decisions: DecisionSource,
-    name: str,
-    build: Build,
-    json: bool,
-    drive: Callable[[RunDriver], Run],
-) -> Run:
-    """Drive a run that is on record, and show where it stands then."""
+def _take_up(decisions: DecisionSource, name: str, build: Build, json: bool, drive: Callable[[RunDriver], Run]) -> Run:
+    """Drive a run, and show where it stands then."""
     with (
         build() as built,
         answering(decisions.answers),
-        report_interruption(screen, database, name),
-        RunDriver(screen, database, {**built, **json_observers(json)}, decisions, decisions.by) as driver,
+        report_interruption(decisions.screen, decisions.database, name),
+        asyncio.Runner() as runner,
+        on_sigterm(interrupt),
     ):
-        run = drive(driver)
-    show_outcome(screen, run, database)
+        run = drive(RunDriver(runner, {**built, **json_observers(json)}, decisions))
+    show_outcome(decisions.screen, run, decisions.database)
     write_open_request(run, json)
     return run

@@ -1,7 +1,10 @@
 """Option groups of commands that use tools, ask models or execute runs."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
@@ -29,8 +32,14 @@ TERMS = (
 class ToolOptions:
     """Tools and their folders."""
 
-    docs: options.Documents = None
-    workspace: options.Workspace = None
+    docs: Annotated[
+        Path | None,
+        typer.Option("--docs", parser=options.path_of, metavar="DIR", help="Folder of documents to search and read."),
+    ] = None
+    workspace: Annotated[
+        Path | None,
+        typer.Option("--workspace", parser=options.path_of, metavar="DIR", help="Folder for reports."),
+    ] = None
     mcp: options.McpFile = None
     own_tools: options.OwnTools = None
     packs: options.Packs = None
@@ -59,11 +68,30 @@ class ToolOptions:
 class ModelOptions:
     """The model of each role."""
 
-    planner: options.PlannerName = None
-    executor: options.ExecutorName = None
-    replanner: options.ReplannerName = None
-    judge: options.JudgeName = None
-    set_: options.ModelSets = None
+    planner: Annotated[
+        str | None,
+        typer.Option("--planner", metavar="MODEL", help="Model of the planner, as provider:model."),
+    ] = None
+    executor: Annotated[
+        str | None,
+        typer.Option("--executor", metavar="MODEL", help="Model for steps without a tool."),
+    ] = None
+    replanner: Annotated[
+        str | None,
+        typer.Option("--replanner", metavar="MODEL", help="Model that revises plans."),
+    ] = None
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="MODEL", help="Model that judges natural-language success criteria."),
+    ] = None
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="ROLE.NAME=VALUE",
+            help="Setting of a role's model, such as executor.temperature=0.2; may be repeated.",
+        ),
+    ] = None
 
     @property
     def models(self) -> "Layer":

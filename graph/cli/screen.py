@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
@@ -68,6 +69,11 @@ class Screen:
     def say(self, sentence: str = "", style: str = "", whole: str = "") -> None:
         """Print one line of untrusted text; `whole` ends it and is never broken by us, so that it can be copied."""
         _print(self.out, escaped(sentence), style, whole=escaped(whole))
+
+    def say_each(self, sentences: Iterable[str]) -> None:
+        """Print sentences of untrusted text, each on a line of its own."""
+        for sentence in sentences:
+            self.say(sentence)
 
     def show_text(self, text: str, style: str = "", under: int | None = None) -> None:
         """Print lines laid out by this program, in which untrusted text is already escaped.

@@ -12,42 +12,40 @@ from planner_executor.graph.serving.hosts import is_loopback_address, parse_host
 if TYPE_CHECKING:
     from planner_executor.graph.desk.settings import DeskSettings
 
-Address = Annotated[
-    str,
-    typer.Option(
-        "--address", metavar="ADDRESS", help="Address to listen on. Another than this machine's needs a way to sign in."
-    ),
-]
-HostNames = Annotated[
-    list[str] | None,
-    typer.Option("--host-name", metavar="NAME", help="A name under which the desk is reached; may be repeated."),
-]
-UserHeader = Annotated[
-    str | None, typer.Option("--user-header", metavar="NAME", help="The header in which a proxy names the user.")
-]
-Proxies = Annotated[
-    list[str] | None,
-    typer.Option("--proxy", metavar="ADDRESS", help="Address or network of that proxy; may be repeated."),
-]
-Reviewers = Annotated[
-    list[str] | None,
-    typer.Option("--reviewer", metavar="USER", help="A user who decides; then all others only look. May be repeated."),
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Show runs, decide nothing.")]
-AccessLog = Annotated[bool, typer.Option("--access-log", help="Write to standard error who looked at what.")]
-
 
 @dataclass(frozen=True)
 class DeskOptions:
     """Who reaches a desk, and who decides there."""
 
-    address: Address = "127.0.0.1"
-    host_name: HostNames = None
-    user_header: UserHeader = None
-    proxy: Proxies = None
-    reviewer: Reviewers = None
-    read_only: ReadOnly = False
-    access_log: AccessLog = False
+    address: Annotated[
+        str,
+        typer.Option(
+            "--address",
+            metavar="ADDRESS",
+            help="Address to listen on. Another than this machine's needs a way to sign in.",
+        ),
+    ] = "127.0.0.1"
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option("--host-name", metavar="NAME", help="A name under which the desk is reached; may be repeated."),
+    ] = None
+    user_header: Annotated[
+        str | None, typer.Option("--user-header", metavar="NAME", help="The header in which a proxy names the user.")
+    ] = None
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option("--proxy", metavar="ADDRESS", help="Address or network of that proxy; may be repeated."),
+    ] = None
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reviewer", metavar="USER", help="A user who decides; then all others only look. May be repeated."
+        ),
+    ] = None
+    read_only: Annotated[bool, typer.Option("--read-only", help="Show runs, decide nothing.")] = False
+    access_log: Annotated[bool, typer.Option("--access-log", help="Write to standard error who looked at what.")] = (
+        False
+    )
 
     def settings(self, config: Path | None) -> "DeskSettings":
         """Return the settings of the desk, by these options and by `[desk]` in the settings file.

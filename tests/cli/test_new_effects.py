@@ -54,14 +54,12 @@ class Terminal:
 
     def waits(self, *, yes: bool = False) -> Run:
         asked = {"goal": "g", "constraints": [], "plan": FIRST, "setup": {}}
-        run = start(self.screen, DATABASE, DecisionSource(self.screen, DATABASE, yes=yes), self.built, asked)
+        run = start(DecisionSource(self.screen, DATABASE, yes=yes), self.built, asked)
         return run if yes else self.resume(run, ReviewResponse(approve=True))
 
     def resume(self, run: Run, response: ReviewResponse) -> Run:
         decisions = DecisionSource(self.screen, DATABASE, response=response)
-        return continue_run(
-            self.screen, DATABASE, decisions, find_run(DATABASE, run.id), lambda: nullcontext(self.built)
-        )
+        return continue_run(decisions, find_run(DATABASE, run.id), lambda: nullcontext(self.built))
 
     @property
     def said(self) -> str:

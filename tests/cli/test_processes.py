@@ -39,7 +39,7 @@ screen, database = Screen.here(), Path("planner-executor.db")
 plan = json.loads(Path("plan.json").read_text())
 asked = {"goal": "add", "constraints": [], "plan": plan, "setup": setup.to_json()}
 try:
-    start(screen, database, DecisionSource(screen, database, yes=True), built, asked)
+    start(DecisionSource(screen, database, yes=True), built, asked)
 except KeyboardInterrupt:
     raise SystemExit(130)
 """

@@ -40,13 +40,13 @@ def said(screen: Screen) -> str:
 def begin(screen: Screen, answers: list[Any], tools: list[Any], yes: bool = True) -> Run:
     built = {"planner": ScriptedModel(answers), "tools": tools}
     asked = {"goal": "get it", "constraints": [], "plan": None, "setup": {}}
-    return start(screen, DATABASE, DecisionSource(screen, DATABASE, yes=yes), built, asked)
+    return start(DecisionSource(screen, DATABASE, yes=yes), built, asked)
 
 
 def resumed(screen: Screen, run: Run, tools: list[Any], answers: list[Any] | None = None, **decides: Any) -> Run:
     decisions = DecisionSource(screen, DATABASE, **decides)
     built = {"planner": ScriptedModel(answers or []), "tools": tools}
-    return continue_run(screen, DATABASE, decisions, find_run(DATABASE, run.id), lambda: nullcontext(built))
+    return continue_run(decisions, find_run(DATABASE, run.id), lambda: nullcontext(built))
 
 
 def fetch_from_there_only(**args: Any) -> str:

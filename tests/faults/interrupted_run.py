@@ -128,7 +128,7 @@ def command_line(folder: Folder) -> None:
     screen = Screen.here()
     asked = {"goal": "g", "constraints": [], "plan": PLAN, "setup": {}}
     try:
-        start(screen, folder.database, DecisionSource(screen, folder.database, yes=True), folder.options(), asked)
+        start(DecisionSource(screen, folder.database, yes=True), folder.options(), asked)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

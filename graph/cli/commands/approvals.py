@@ -6,29 +6,24 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
-from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
+from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs.approvals import revoke as revoke_standing
 from planner_executor.graph.runs.approvals import standing_approvals
 from planner_executor.graph.text.event_text.standing import standing_line
-
-Revoke = Annotated[str | None, typer.Option("--revoke", metavar="ID", help="End this one at once.")]
-OfRun = Annotated[str | None, typer.Argument(metavar="[RUN]", help="Those of this run, and of any run.")]
 
 
 @with_option_groups
 def approvals(
     actor: ActorOptions,
-    run: OfRun = None,
-    revoke: Revoke = None,
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Those of this run, and of any run.")] = None,
+    revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="End this one at once.")] = None,
     json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """List the standing approvals: those that hold in any run, and those of runs that have not ended."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if revoke is not None:
             by = str(actor.approver())
             is_later = with_runs(db, lambda runs: revoke_standing(runs, revoke, by))

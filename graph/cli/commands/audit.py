@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.run_lookup import with_run
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs.record_service import audited
 
 GOES_ON = 18
@@ -25,19 +24,17 @@ class Part(StrEnum):
     budget = "budget"
 
 
-Only = Annotated[
-    list[Part] | None,
-    typer.Option("--only", metavar="SECTION", help=f"Only this section: {', '.join(Part)}; may be repeated."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print all events in full, as JSON.")]
-
-
 def audit(
-    run: options.RunName, only: Only = None, as_json: AsJson = False, db: options.Database = options.DATABASE
+    run: options.RunName,
+    only: Annotated[
+        list[Part] | None,
+        typer.Option("--only", metavar="SECTION", help=f"Only this section: {', '.join(Part)}; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all events in full, as JSON.")] = False,
+    db: options.Database = options.DATABASE,
 ) -> None:
     """Print the history of a run: plans, calls, model calls and decisions, with author and reason."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         found = with_run(db, run, lambda runs: audited(runs, run, *(part.value for part in only or ())))
         if as_json:
             screen.show_json(found.to_json())

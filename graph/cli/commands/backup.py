@@ -7,20 +7,19 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.commands.doctor import megabytes
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.database_name import shown
 
-Target = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="A new file for the copy.")]
 
-
-def backup(file: Target, db: options.Database = options.DATABASE) -> None:
+def backup(
+    file: Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="A new file for the copy.")],
+    db: options.Database = options.DATABASE,
+) -> None:
     """Copy the database with its runs and checkpoints to a new file, as one moment has it; runs go on meanwhile."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if is_missing(db):
             raise InputError("--db", f"the database {shown(db)} does not exist")
         with_runs(db, lambda runs: runs.ledger.back_up(file))

@@ -3,17 +3,15 @@
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen
 from planner_executor.graph.cli.outcome import headline
 from planner_executor.graph.cli.run_lookup import find_run, with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.settings.identity import local_user
 
 
 def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> None:
     """Cancel a run; steps that have finished are not undone."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         found = find_run(db, run)
         if found.ended:
             screen.say(f"{found.id} had already ended, {headline(found)}")

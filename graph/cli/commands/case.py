@@ -8,7 +8,7 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.playbook_options import Values, playbook_given, values_given
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.run_lookup import with_run
@@ -18,34 +18,29 @@ from planner_executor.graph.playbooks.case import Case, folder_of_cases
 from planner_executor.graph.runs.case_of_run import case_of_run, playbook_named_by
 from planner_executor.graph.text.review.values import shown
 
-Of = Annotated[
-    Path | None,
-    typer.Option(
-        "--playbook",
-        parser=options.path_of,
-        metavar="FILE|NAME",
-        help="The playbook that it is a case of. Default: the one that the run was started by.",
-    ),
-]
-Name = Annotated[str | None, typer.Option("--as", metavar="NAME", help="Its name. Default: the run's.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-
 case = typer.Typer(name="case", cls=CommandGroup, help="Cases of playbooks.", no_args_is_help=True)
 
 
 @case.command(epilog=EPILOG)
 def add(
     run: options.RunName,
-    playbook: Of = None,
-    name: Name = None,
+    playbook: Annotated[
+        Path | None,
+        typer.Option(
+            "--playbook",
+            parser=options.path_of,
+            metavar="FILE|NAME",
+            help="The playbook that it is a case of. Default: the one that the run was started by.",
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Its name. Default: the run's.")] = None,
     param: Values = None,
-    yes: Yes = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     config: options.ConfigFile = None,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Make a run a case of its playbook: what it was given, what its calls answered, what it did and how it ended."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         named = playbook or with_run(db, run, lambda runs: playbook_named_by(runs, run))
         if named is None:
             raise InputError("--playbook", f"{run} was not started by a playbook; name the one that it is a case of")
@@ -53,8 +48,7 @@ def add(
         values = values_given(found, param or [])
         made = with_run(db, run, lambda runs: case_of_run(runs, run, found, values))
         file = folder_of_cases(found.path) / f"{name or run.replace('/', '_')}.yaml"
-        for line in _values_of(made):
-            screen.say(line)
+        screen.say_each(_values_of(made))
         if not yes and not _is_confirmed(screen, file):
             raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
         _write(file, made)

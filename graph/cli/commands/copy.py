@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, report_errors
+from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, command_screen
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
@@ -17,25 +17,25 @@ from planner_executor.graph.words.name_list import counted
 if TYPE_CHECKING:
     from planner_executor.graph.runs.thread_copy import Place
 
-Names = Annotated[
-    list[str] | None, typer.Argument(metavar="RUN...", help="Runs to copy, each with all runs of its thread.")
-]
-Target = Annotated[
-    str,
-    typer.Option(
-        "--to",
-        metavar="FILE|ADDRESS",
-        callback=options.named,
-        help="The other database: a file, or postgresql://...",
-    ),
-]
-All = Annotated[bool, typer.Option("--all", help="Copy every thread.")]
 
-
-def copy(to: Target, names: Names = None, all_: All = False, db: options.Database = options.DATABASE) -> None:
+def copy(
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FILE|ADDRESS",
+            callback=options.named,
+            help="The other database: a file, or postgresql://...",
+        ),
+    ],
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN...", help="Runs to copy, each with all runs of its thread.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Copy every thread.")] = False,
+    db: options.Database = options.DATABASE,
+) -> None:
     """Copy threads with their runs and checkpoints to another database; the originals stay."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if bool(names) == all_:
             raise InputError("run", "name the runs to copy, or give --all")
         if is_missing(db):

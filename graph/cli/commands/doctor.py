@@ -7,10 +7,9 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command, db_option, program
-from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
+from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.run_store import Health
@@ -22,13 +21,13 @@ from planner_executor.graph.runs.retention import missing
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import counted
 
-Reindex = Annotated[bool, typer.Option("--reindex", help="Rebuild the index of runs from the records.")]
 
-
-def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) -> None:
+def doctor(
+    reindex: Annotated[bool, typer.Option("--reindex", help="Rebuild the index of runs from the records.")] = False,
+    db: options.Database = options.DATABASE,
+) -> None:
     """Check the database: sizes, integrity, index, runs whose process died."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if is_missing(db):
             screen.say(f"the database {db} does not exist yet")
             return
@@ -36,11 +35,9 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(f"runs in the rebuilt index: {with_runs(db, lambda runs: runs.ledger.reindex())}")
             return
         health = with_runs(db, lambda runs: runs.ledger.health())
-        for line in lines(health, db, setups_of(db, health.dead)):
-            screen.say(line)
+        screen.say_each(lines(health, db, setups_of(db, health.dead)))
         broken = with_runs(db, faults)
-        for line in broken:
-            screen.say(line)
+        screen.say_each(broken)
         again = f"{program()} doctor --reindex{db_option(db)}"
         for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
             screen.say(f"run {name}: the index differs from the records; rebuild it: {again}")
@@ -49,8 +46,7 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
         removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
         if removed.rows:
             screen.say(f"pruned: {counted(len(removed.rows), 'tombstone')} of {counted(removed.runs, 'run')}")
-        for line in gone:
-            screen.say(line)
+        screen.say_each(gone)
         what = "database" if is_address(db) else "file"
         is_broken = bool(health.damage or broken or gone)
         screen.say(f"the {what} is damaged; restore it from a backup" if is_broken else f"the {what} is intact")

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.run_lookup import find_run
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan
@@ -17,16 +16,6 @@ from planner_executor.graph.text.drawing.mermaid import plan_mermaid
 from planner_executor.graph.text.drawing.svg import plan_svg
 from planner_executor.graph.text.drawing.text import plan_text
 
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        parser=options.path_of,
-        metavar="FILE",
-        help="File to write: .svg, .mmd, .txt, or .json to edit the plan.",
-    ),
-]
 Status = Mapping[str, str]
 
 FORMATS: Mapping[str, Callable[[Plan, Status], str]] = {
@@ -37,10 +26,22 @@ FORMATS: Mapping[str, Callable[[Plan, Status], str]] = {
 }
 
 
-def draw(run: options.RunName, output: Output = None, db: options.Database = options.DATABASE) -> None:
+def draw(
+    run: options.RunName,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            parser=options.path_of,
+            metavar="FILE",
+            help="File to write: .svg, .mmd, .txt, or .json to edit the plan.",
+        ),
+    ] = None,
+    db: options.Database = options.DATABASE,
+) -> None:
     """Draw a run's plan on the screen, or into a file in the format of its extension."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         drawn = FORMATS.get(output.suffix.lower()) if output is not None else None
         if output is not None and drawn is None:
             raise InputError("--output", f"{output} has an unknown extension; use {', '.join(FORMATS)}")

@@ -10,7 +10,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.eval_table import difference_table, summary_table, trial_line
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen
 from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
@@ -29,28 +29,25 @@ OFFLINE = (
     "To use a model: --planner openai:gpt-5-mini"
 )
 
-SuiteFile = Annotated[
-    Path,
-    typer.Argument(
-        parser=options.path_of, metavar="SUITE", help="A TOML file with goals and the checks of their outcomes."
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        parser=options.path_of,
-        metavar="DIR",
-        help="Folder for the results. Default: evaluations/NAME of the suite.",
-    ),
-]
-
 
 @with_option_groups
 def evaluate(
-    suite: SuiteFile,
+    suite: Annotated[
+        Path,
+        typer.Argument(
+            parser=options.path_of, metavar="SUITE", help="A TOML file with goals and the checks of their outcomes."
+        ),
+    ],
     *,
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=options.path_of,
+            metavar="DIR",
+            help="Folder for the results. Default: evaluations/NAME of the suite.",
+        ),
+    ] = None,
     given: ModelOptions,
     config: options.ConfigFile = None,
     own_tools: options.OwnTools = None,
@@ -65,8 +62,7 @@ def evaluate(
     Each trial works on a fresh copy of its workspace. Finished trials are stored: if interrupted, the same command
     continues.
     """
-    screen = Screen.beside_json() if json else Screen.here()
-    with report_errors(screen):
+    with command_screen(json=json) as screen:
         from planner_executor.graph.evaluation.suite_file import read_suite
 
         read = read_suite(suite)

@@ -10,13 +10,12 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import RunOptions
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
@@ -30,40 +29,41 @@ from planner_executor.graph.words.name_list import counted
 
 GOAL_CHARACTERS, NAME_CHARACTERS = 160, 60
 
-First = Annotated[int, typer.Option("--first", min=1, max=1_000, metavar="N", help="Number of requests, at most.")]
-After = Annotated[str | None, typer.Option("--after", metavar="PLACE", help="The next page: what the last one names.")]
-Asks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--asks", metavar="WHAT", help=f"Only what asks for this, or stopped so: {', '.join(ASKS)}. Repeatable."
-    ),
-]
-Text = Annotated[
-    str | None,
-    typer.Option(
-        "--text",
-        callback=options.text,
-        metavar="WORDS",
-        help="Only with these words in goal, name, tag, effect or starter.",
-    ),
-]
-Sort = Annotated[WaitingOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
-Group = Annotated[Grouping | None, typer.Option("--group", metavar="BY", help=f"Group by: {', '.join(GROUPS)}.")]
-Alike = Annotated[bool, typer.Option("--alike", help="Plans that differ in arguments alone, decided in one go.")]
-Mine = Annotated[bool, typer.Option("--mine", help="Only what the user of this process may decide.")]
-
 
 @with_option_groups
 def inbox_command(
     given: RunOptions,
-    mine: Mine = False,
-    alike: Alike = False,
-    asks: Asks = None,
-    text: Text = None,
-    sort: Sort = "age",
-    group: Group = None,
-    first: First = 20,
-    after: After = None,
+    mine: Annotated[bool, typer.Option("--mine", help="Only what the user of this process may decide.")] = False,
+    alike: Annotated[
+        bool, typer.Option("--alike", help="Plans that differ in arguments alone, decided in one go.")
+    ] = False,
+    asks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--asks", metavar="WHAT", help=f"Only what asks for this, or stopped so: {', '.join(ASKS)}. Repeatable."
+        ),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text",
+            callback=options.text,
+            metavar="WORDS",
+            help="Only with these words in goal, name, tag, effect or starter.",
+        ),
+    ] = None,
+    sort: Annotated[
+        WaitingOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")
+    ] = "age",
+    group: Annotated[
+        Grouping | None, typer.Option("--group", metavar="BY", help=f"Group by: {', '.join(GROUPS)}.")
+    ] = None,
+    first: Annotated[
+        int, typer.Option("--first", min=1, max=1_000, metavar="N", help="Number of requests, at most.")
+    ] = 20,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="PLACE", help="The next page: what the last one names.")
+    ] = None,
     json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
@@ -73,8 +73,7 @@ def inbox_command(
     With `--as` or `--mine` only what that person may decide, by the policy that the runs recorded. Options of `resume`
     apply to the runs that are decided. Without a terminal nothing is decided.
     """
-    screen = Screen.beside_json() if json else Screen.here()
-    with report_errors(screen):
+    with command_screen(json=json) as screen:
         given.check()
         wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
         if alike:

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.database_name import shown
@@ -19,13 +18,13 @@ from planner_executor.graph.ledger.sqlite.migration import Migration, forecast
 from planner_executor.graph.ledger.sqlite.schema import VERSION
 from planner_executor.graph.words.name_list import counted
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the migration without changing the file.")]
 
-
-def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) -> None:
+def migrate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the migration without changing the file.")] = False,
+    db: options.Database = options.DATABASE,
+) -> None:
     """Migrate the database to this version; any command that opens it does the same."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if is_address(db):
             with_runs(db, lambda runs: runs.ledger.runs())
             screen.say(f"{shown(db)} needs no migration")

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli.command_line import program
-from planner_executor.graph.cli.exit_codes import report_errors
-from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.words.unreadable import unreadable
 
@@ -18,13 +17,12 @@ PROJECT = Path(__file__).parents[1] / "first_project"
 INERT = ".txt"
 """What the names of Python files end with here, so that nothing takes them for modules of this package."""
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that is empty, or not there yet.")]
 
-
-def new(folder: Folder) -> None:
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that is empty, or not there yet.")],
+) -> None:
     """Write a small project of your own: three tools, settings, a policy, a plan and a test."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         try:
             written = write_project(folder)
         except OSError as error:

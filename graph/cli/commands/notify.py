@@ -7,23 +7,22 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
-from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.words.name_list import listed
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")]
 
-
-def notify(name: Name, config: options.ConfigFile = None) -> None:
+def notify(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")],
+    config: options.ConfigFile = None,
+) -> None:
     """Send a test notice to an address, to see that it arrives."""
     from planner_executor.graph.notices.addresses import addresses_of
     from planner_executor.graph.notices.posting import deliver
 
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         addresses = addresses_of(config)
         if addresses is None:
             raise ConfigError("the settings file has no table [notify]; see docs/notices.md")

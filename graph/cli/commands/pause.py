@@ -2,17 +2,15 @@
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.outcome import headline
 from planner_executor.graph.cli.run_lookup import find_run, with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.settings.identity import local_user
 
 
 def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None:
     """Pause a run that another process executes, before its next call."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         found = find_run(db, run)
         if found.status != "running":
             screen.say(f"{found.id} is not running; it is {headline(found)}")

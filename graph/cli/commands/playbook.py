@@ -12,15 +12,14 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, exit_code, report_errors
-from planner_executor.graph.cli.json_stream import json_observers, write_open_request
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen, exit_code
 from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.playbook_options import File, Values, pair, playbook_given, values_given
 from planner_executor.graph.cli.run_driver import start
 from planner_executor.graph.cli.run_lookup import with_run, with_runs
 from planner_executor.graph.cli.run_options import RunOptions, ToolOptions
-from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, cases_beside
@@ -42,28 +41,10 @@ from planner_executor.graph.words.name_list import counted
 if TYPE_CHECKING:
     from planner_executor.graph.evaluation.case_run import CaseResult
 
-Other = Annotated[
-    Path | None,
-    typer.Argument(parser=options.path_of, metavar="[OTHER]", help="The playbook after it, likewise."),
-]
-Places = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--param",
-        metavar="NAME=PLACE",
-        help="Make the value in this place a parameter, such as customer=step_1.args.query; may be repeated.",
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="PLACE", help="Leave a parameter's value in this place; may be repeated."),
-]
-Name = Annotated[str, typer.Option("--as", metavar="NAME", help="Its name, a word of small letters.")]
 Target = Annotated[
     Path | None,
     typer.Option("--out", parser=options.path_of, metavar="FILE", help="The file to write. Default: NAME.yaml."),
 ]
-Number = Annotated[int, typer.Option("--version", min=1, help="Its version.")]
 
 SKELETON = """\
 name: {name}
@@ -79,17 +60,6 @@ steps:
 answer: '{{find_result.passages}}'
 """
 
-One = Annotated[
-    Path | None,
-    typer.Argument(
-        parser=options.path_of,
-        metavar="[FILE|NAME]",
-        help="The playbook. Default: each one in the settings' folder.",
-    ),
-]
-Reads = Annotated[
-    bool, typer.Option("--reads", help="Call the tools that only read, and compare the shape of their answers.")
-]
 
 playbook = typer.Typer(
     name="playbook",
@@ -102,8 +72,7 @@ playbook = typer.Typer(
 @playbook.command("list", epilog=EPILOG)
 def list_(config: options.ConfigFile = None) -> None:
     """List the playbooks in the folder that the settings name, and say which are trusted."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         folder = folder_of(settings_file(config))
         if folder is None:
             raise InputError("playbooks", 'the settings name no folder of playbooks; write playbooks = "playbooks"')
@@ -121,8 +90,7 @@ def list_(config: options.ConfigFile = None) -> None:
 @playbook.command(epilog=EPILOG)
 def due(config: options.ConfigFile = None, db: options.Database = options.DATABASE) -> None:
     """Say what the schedules of the settings run, and when next; `work` runs them."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         schedules = SCHEDULES.value_in(settings_file(config)) or ()
         moments = {one.schedule: one for one in with_runs(db, lambda runs: runs.ledger.timetable.moments())}
         for one in schedules:
@@ -141,8 +109,7 @@ def _next(moment: Moment | None, schedule: Schedule) -> str:
 @playbook.command(epilog=EPILOG)
 def show(file: File, json: options.AsJson = False, config: options.ConfigFile = None) -> None:
     """Show a playbook: its parameters, its steps and its tools."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         found = playbook_given(file, config)
         if json:
             screen.show_json({**found.to_json(), "digest": found.digest})
@@ -152,8 +119,7 @@ def show(file: File, json: options.AsJson = False, config: options.ConfigFile = 
             screen.say(f"- {name}: {schema.get('title') or schema.get('type', 'any value')}{_usual(schema)}")
         if found.limits:
             screen.say(f"at most {limits_text(read_budget(found.limits)[0])} in a run")
-        for line in to_yaml({"steps": list(found.steps), "answer": found.answer}).rstrip().split("\n"):
-            screen.say(line)
+        screen.say_each(to_yaml({"steps": list(found.steps), "answer": found.answer}).rstrip().split("\n"))
 
 
 @playbook.command(
@@ -164,8 +130,7 @@ def check(file: File, given: ToolOptions, param: Values = None, config: options.
     """Check a playbook: its form, its tools against those of now, and its plan with examples or given values."""
     from planner_executor.graph.builder.graph_builder import build_graph
 
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         given.check()
         found = playbook_given(file, config)
         with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
@@ -186,14 +151,19 @@ def check(file: File, given: ToolOptions, param: Values = None, config: options.
 
 
 @playbook.command(epilog="Exit codes: 0 they are the same; 1 they differ; 2 one is no playbook, or was never trusted.")
-def diff(file: File, other: Other = None, config: options.ConfigFile = None) -> None:
+def diff(
+    file: File,
+    other: Annotated[
+        Path | None,
+        typer.Argument(parser=options.path_of, metavar="[OTHER]", help="The playbook after it, likewise."),
+    ] = None,
+    config: options.ConfigFile = None,
+) -> None:
     """Compare a playbook with another one, or with what it was when it was trusted; comments do not count."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         now = playbook_given(file if other is None else other, config, trusted=False)
         before = _as_trusted(now) if other is None else playbook_given(file, config, trusted=False)
-        for line in changed_lines(before.text, now.text):
-            screen.say(line)
+        screen.say_each(changed_lines(before.text, now.text))
         if before.digest != now.digest:
             raise typer.Exit(ENDED_OTHERWISE)
         screen.say(f"the same, digest {now.digest[:DIGEST_CHARACTERS]}")
@@ -204,8 +174,7 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, a word of small letters.")], out: Target = None
 ) -> None:
     """Write a playbook to begin with, for you to edit."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         file, content = out or Path(f"{name}.yaml"), SKELETON.format(name=name).encode()
         Playbook.parse(content, name)
         _write(file, content)
@@ -224,37 +193,37 @@ def run(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Run a playbook with these values; no planner is asked."""
-    screen = Screen.beside_json() if json else Screen.here()
-    with report_errors(screen):
+    with command_screen(json=json) as screen:
         given.check()
         found = playbook_given(file, given.config)
         setup = Setup.default().changed(**given.settings)
         with setup.opened() as built:
-            request = {"playbook": found, "params": values_given(found, param or [])}
-            ended = start(
-                screen,
-                db,
-                DecisionSource(screen, db, yes=yes, by=given.by),
-                {**built, **json_observers(json)},
-                {**request, "setup": setup.to_json()},
-            )
-        write_open_request(ended, json)
+            asked = {"playbook": found, "params": values_given(found, param or []), "setup": setup.to_json()}
+            ended = start(DecisionSource(screen, db, yes=yes, by=given.by), built, asked, json)
         raise typer.Exit(exit_code(ended.status))
 
 
 @playbook.command(epilog="Exit codes: 0 every case passed; 1 one failed; 2 there is no case, or one cannot be read.")
 @with_option_groups
 def test(
-    file: One = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=options.path_of,
+            metavar="[FILE|NAME]",
+            help="The playbook. Default: each one in the settings' folder.",
+        ),
+    ] = None,
     *,
     given: ToolOptions,
-    reads: Reads = False,
+    reads: Annotated[
+        bool, typer.Option("--reads", help="Call the tools that only read, and compare the shape of their answers.")
+    ] = False,
     junit: Junit = None,
     config: options.ConfigFile = None,
 ) -> None:
     """Run playbooks against the cases beside them; tools and models answer from the case, and nothing has an effect."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         given.check()
         cases = [
             (one, name, Case.load(path))
@@ -304,16 +273,25 @@ def _run_cases(
 @playbook.command(epilog=EPILOG)
 def save(
     run: options.RunName,
-    name: Name,
-    param: Places = None,
-    keep: Keep = None,
+    name: Annotated[str, typer.Option("--as", metavar="NAME", help="Its name, a word of small letters.")],
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="NAME=PLACE",
+            help="Make the value in this place a parameter, such as customer=step_1.args.query; may be repeated.",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="PLACE", help="Leave a parameter's value in this place; may be repeated."),
+    ] = None,
     out: Target = None,
-    version: Number = 1,
+    version: Annotated[int, typer.Option("--version", min=1, help="Its version.")] = 1,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Keep the plan of a run that was approved last as a playbook, with parameters in place of values."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         file, places = out or Path(f"{name}.yaml"), [pair(one, "NAME=PLACE") for one in param or []]
         head = {"name": name, "version": version}
         made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))

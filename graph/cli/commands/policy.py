@@ -13,14 +13,14 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, report_errors
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, command_screen
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import ToolOptions
-from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
 from planner_executor.graph.cli.setting_options import ApprovalName
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.plan.reading import read_plan
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from planner_executor.graph.settings.settings import Settings
 
 File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The policy: a TOML file.")]
-InForce = Annotated[
-    Path | None,
-    typer.Argument(parser=options.path_of, metavar="[FILE]", help="The policy. Default: the one that a run would use."),
-]
-PlanFile = Annotated[Path | None, typer.Argument(parser=options.path_of, metavar="[PLAN]", help="A plan as JSON.")]
 
 policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, review and deny.", no_args_is_help=True)
 
@@ -50,18 +45,18 @@ policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, re
 @with_option_groups
 def show(
     given: ToolOptions,
-    file: InForce = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=options.path_of, metavar="[FILE]", help="The policy. Default: the one that a run would use."
+        ),
+    ] = None,
     config: options.ConfigFile = None,
     approval: ApprovalName = None,
 ) -> None:
     """List the effective rules: reviews, denials, limits, and the prompts by role."""
-    screen = Screen.here()
-    with (
-        report_errors(screen),
-        in_force(file, given, config, approval) as rules,
-    ):
-        for line in lines(rules):
-            screen.say(line)
+    with command_screen() as screen, in_force(file, given, config, approval) as rules:
+        screen.say_each(lines(rules))
 
 
 @policy.command(
@@ -72,13 +67,14 @@ def show(
 def check(
     file: File,
     given: ToolOptions,
-    plan: PlanFile = None,
+    plan: Annotated[
+        Path | None, typer.Argument(parser=options.path_of, metavar="[PLAN]", help="A plan as JSON.")
+    ] = None,
     config: options.ConfigFile = None,
     approval: ApprovalName = None,
 ) -> None:
     """Validate a policy and preview which calls of a plan it would deny or review; nothing is executed."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         brought = read_plan_file("PLAN", plan) if plan is not None else None
         with in_force(file, given, config, approval) as rules:
             screen.say(f"{file} is valid, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
@@ -94,8 +90,7 @@ def check(
             screen.say("nothing is denied, no review is needed")
         for finding in findings:
             screen.say(str(finding))
-        for limit in limits_of_plan(reading.plan, rules.terms):
-            screen.say(limit)
+        screen.say_each(limits_of_plan(reading.plan, rules.terms))
         raise typer.Exit(exit_code_of(findings))
 
 
@@ -112,8 +107,7 @@ def try_(
 
     The records alone are read: no model is asked, and no tool is called.
     """
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         from planner_executor.graph.builder.configuration import policy_of
 
         wanted, first = policy_of(str(file)), moment(since, time.time(), "--since") if since else None

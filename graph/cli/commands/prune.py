@@ -9,11 +9,10 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.policy.retention import Retention
@@ -24,45 +23,41 @@ from planner_executor.graph.settings.identity import local_user
 from planner_executor.graph.text.retention import kept_lines, removed_line
 from planner_executor.graph.words.name_list import right_name
 
-OlderThan = Annotated[
-    str,
-    typer.Option("--older-than", metavar="WHEN", help="Only threads unchanged since: 90d, 12w, or 2026-11-01."),
-]
-Ends = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--status",
-        metavar="STATUS",
-        help=f"Only threads whose runs all ended with this status: {', '.join(ENDS)}; may be repeated.",
-    ),
-]
-Export = Annotated[
-    Path | None,
-    typer.Option(
-        "--export", parser=options.path_of, metavar="DIR", help="Export each run to this folder before it is removed."
-    ),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")]
-
 
 def prune(
-    older_than: OlderThan,
-    status: Ends = None,
-    export: Export = None,
-    dry_run: DryRun = False,
+    older_than: Annotated[
+        str,
+        typer.Option("--older-than", metavar="WHEN", help="Only threads unchanged since: 90d, 12w, or 2026-11-01."),
+    ],
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--status",
+            metavar="STATUS",
+            help=f"Only threads whose runs all ended with this status: {', '.join(ENDS)}; may be repeated.",
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            parser=options.path_of,
+            metavar="DIR",
+            help="Export each run to this folder before it is removed.",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Remove whole threads with runs, artifacts and checkpoints; a tombstone without words remains of each."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         wanted = Retention(moment(older_than, time.time(), "--older-than"), _ends(status or ()))
         if is_missing(db):
             raise InputError("--db", f"the database {shown(db)} does not exist")
         done = with_runs(
             db, lambda runs: prune_threads(runs.ledger, wanted, str(local_user()), export=export, dry_run=dry_run)
         )
-        for line in lines(done, dry_run, db):
-            screen.say(line)
+        screen.say_each(lines(done, dry_run, db))
 
 
 def lines(done: Pruned, dry_run: bool, db: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.run_lookup import find_run, with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
@@ -18,26 +18,23 @@ from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.runs.record_service import redacted
 from planner_executor.graph.words.name_list import counted
 
-Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)
-]
-ValueFile = Annotated[
-    Path | None,
-    typer.Option("--value-file", parser=options.path_of, metavar="FILE", help="A file that contains only the value."),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-
 
 def redact(
     run: options.RunName,
-    reason: Reason,
-    value_file: ValueFile = None,
-    yes: Yes = False,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)
+    ],
+    value_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--value-file", parser=options.path_of, metavar="FILE", help="A file that contains only the value."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Remove a value, prompted for or read from standard input, from all records of a run and its thread."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         found = find_run(db, run)
         value = _value(screen, value_file)
         if not yes and not _is_confirmed(screen, found.thread):
@@ -45,8 +42,7 @@ def redact(
                 "--yes", "the redaction was not confirmed and nothing was changed; without a terminal, give --yes"
             )
         done = with_run(db, run, lambda runs: redacted(runs, found.id, value, reason))
-        for line in lines(done):
-            screen.say(line)
+        screen.say_each(lines(done))
 
 
 def lines(done: Redacted) -> Iterator[str]:

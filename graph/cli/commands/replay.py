@@ -7,19 +7,16 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen
 from planner_executor.graph.cli.run_lookup import is_file, with_run
-from planner_executor.graph.cli.screen import Screen
-
-Planner = Annotated[
-    str | None,
-    typer.Option("--planner", metavar="MODEL", help="Take plans from this model instead of the record."),
-]
 
 
 def replay(
     run: options.RunOrFile,
-    planner: Planner = None,
+    planner: Annotated[
+        str | None,
+        typer.Option("--planner", metavar="MODEL", help="Take plans from this model instead of the record."),
+    ] = None,
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
@@ -27,8 +24,7 @@ def replay(
 
     The exit code is 0 if all decisions are the same, and 1 if the replay diverges.
     """
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         from planner_executor.graph.replay.record_loading import replayed_file, replayed_run
 
         if is_file(run):

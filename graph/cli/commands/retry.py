@@ -10,39 +10,38 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.budget_options import parse_limits
 from planner_executor.graph.cli.commands.resume import OwnSettings, TakeOver
 from planner_executor.graph.cli.decision_source import DecisionSource
-from planner_executor.graph.cli.exit_codes import exit_code, report_errors
+from planner_executor.graph.cli.exit_codes import command_screen, exit_code
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import retry_run
 from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.run_options import RunOptions
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
-
-Limits = Annotated[
-    list[str] | None,
-    typer.Option("--limit", metavar="NAME=VALUE", help="A new limit of the budget; keeps the approval. Repeatable."),
-]
-EditFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--edit", parser=options.path_of, metavar="FILE", help="Review the plan in this JSON file for what is left."
-    ),
-]
-Feedback = Annotated[
-    str | None,
-    typer.Option("--feedback", metavar="TEXT", help="Replan what is left with this feedback.", callback=options.text),
-]
 
 
 @with_option_groups
 def retry(
     run: options.RunName,
     *,
-    limit: Limits = None,
-    edit: EditFile = None,
-    feedback: Feedback = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit", metavar="NAME=VALUE", help="A new limit of the budget; keeps the approval. Repeatable."
+        ),
+    ] = None,
+    edit: Annotated[
+        Path | None,
+        typer.Option(
+            "--edit", parser=options.path_of, metavar="FILE", help="Review the plan in this JSON file for what is left."
+        ),
+    ] = None,
+    feedback: Annotated[
+        str | None,
+        typer.Option(
+            "--feedback", metavar="TEXT", help="Replan what is left with this feedback.", callback=options.text
+        ),
+    ] = None,
     given: RunOptions,
     own_settings: OwnSettings = False,
     take_over: TakeOver = False,
@@ -55,8 +54,7 @@ def retry(
     The run goes on under its approval. Another plan, feedback, or other tools and settings are reviewed first. A run
     that succeeded or was rejected is final.
     """
-    screen = Screen.beside_json() if json else Screen.here()
-    with report_errors(screen):
+    with command_screen(json=json) as screen:
         given.check()
         if edit is not None and feedback is not None:
             raise InputError("--feedback", "--edit and --feedback cannot be combined; give one of them")
@@ -69,9 +67,8 @@ def retry(
         found = find_run(db, run)
         if not found.ended:
             raise InputError("run", f"{found.id} has not ended; continue it with resume")
-        settings = given.settings
 
-        opened = partial(opened_setup, screen, found, settings, own_settings)
+        opened = partial(opened_setup, screen, found, given.settings, own_settings)
 
         decisions = DecisionSource(screen, db, yes, by=given.by)
-        raise typer.Exit(exit_code(retry_run(screen, db, decisions, found, opened, json, **changes).status))
+        raise typer.Exit(exit_code(retry_run(decisions, found, opened, json, **changes).status))

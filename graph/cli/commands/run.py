@@ -8,50 +8,45 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.budget_options import parse_limits
 from planner_executor.graph.cli.decision_source import DecisionSource
-from planner_executor.graph.cli.exit_codes import exit_code, report_errors
-from planner_executor.graph.cli.json_stream import json_observers, write_open_request
+from planner_executor.graph.cli.exit_codes import command_screen, exit_code
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.cli.run_driver import start
 from planner_executor.graph.cli.run_options import RunOptions
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup
 
 OFFLINE = "planner: the embedded rules (offline); to use a model: --planner openai:gpt-5-mini"
 
-Goal = Annotated[str, typer.Argument(metavar="GOAL", help="The goal, in plain language.", callback=options.text)]
-Constraints = Annotated[
-    list[str] | None,
-    typer.Option("--constraint", metavar="TEXT", help="A constraint on the plan; may be repeated."),
-]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option("--tag", metavar="TAG", help="A tag for `runs --tag`; may be repeated."),
-]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--plan", parser=options.path_of, metavar="FILE", help="Use the plan in this JSON file instead of the planner."
-    ),
-]
-Budget = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--budget",
-        metavar="NAME=VALUE",
-        help="A budget limit such as tool_calls=20, cost_usd=0.5 or calls.send_mail=2; may be repeated.",
-    ),
-]
-
 
 @with_option_groups
 def run(
-    goal: Goal,
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="The goal, in plain language.", callback=options.text)],
     *,
-    constraint: Constraints = None,
-    tag: Tags = None,
-    plan: PlanFile = None,
-    budget: Budget = None,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option("--constraint", metavar="TEXT", help="A constraint on the plan; may be repeated."),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="A tag for `runs --tag`; may be repeated."),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            parser=options.path_of,
+            metavar="FILE",
+            help="Use the plan in this JSON file instead of the planner.",
+        ),
+    ] = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--budget",
+            metavar="NAME=VALUE",
+            help="A budget limit such as tool_calls=20, cost_usd=0.5 or calls.send_mail=2; may be repeated.",
+        ),
+    ] = None,
     given: RunOptions,
     yes: options.Yes = False,
     json: options.Json = False,
@@ -62,8 +57,7 @@ def run(
     Defaults: documents are read from `docs`, reports are written to `workspace`, the planner is the embedded rules
     (`offline`), every plan needs approval.
     """
-    screen = Screen.beside_json() if json else Screen.here()
-    with report_errors(screen):
+    with command_screen(json=json) as screen:
         given.check()
         limits = parse_limits("--budget", budget or [])
         brought = read_plan_file("--plan", plan) if plan else None
@@ -74,20 +68,14 @@ def run(
             is_offered = "search_documents" not in built["reserve"]  # beside tools of one's own it is not
             if brought is None and is_offered and (lack := _lack_of_documents(Path(setup.documents))):
                 screen.say(f"the documents folder {setup.documents} {lack}; name another with --docs")
-            request = {
+            asked = {
                 "goal": goal,
                 "constraints": options.texts(constraint or []),
                 "tags": options.texts(tag or []),
                 "plan": brought,
+                "setup": setup.to_json(),
             }
-            ended = start(
-                screen,
-                db,
-                DecisionSource(screen, db, yes=yes, by=given.by),
-                {**built, "budget": limits, **json_observers(json)},
-                {**request, "setup": setup.to_json()},
-            )
-        write_open_request(ended, json)
+            ended = start(DecisionSource(screen, db, yes=yes, by=given.by), {**built, "budget": limits}, asked, json)
         raise typer.Exit(exit_code(ended.status))
 
 

@@ -12,7 +12,7 @@ from rich.text import Text as TableText
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import db_option, program
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_list import page
@@ -38,45 +38,42 @@ HEAD, HEAD_WITH_MORE = (
 )
 
 
-Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")]
-Before = Annotated[
-    str | None,
-    typer.Option(
-        "--before", callback=options.text, metavar="RUN", help="Only runs started before this one: the next page."
-    ),
-]
-OfStatus = Annotated[
-    list[str] | None,
-    typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {', '.join(STATUSES)}. Repeatable."),
-]
-By = Annotated[
-    str | None, typer.Option("--by", callback=options.text, metavar="NAME", help="Only runs that this person started.")
-]
-Sort = Annotated[RunOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
-Tag = Annotated[
-    str | None, typer.Option("--tag", callback=options.text, metavar="TAG", help="Only runs with this tag.")
-]
-Text = Annotated[
-    str | None,
-    typer.Option("--text", callback=options.text, metavar="TEXT", help="Only runs with this text in goal or name."),
-]
-
-
 def runs(
-    last: Last = 20,
-    status: OfStatus = None,
-    tag: Tag = None,
+    last: Annotated[
+        int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")
+    ] = 20,
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--status", metavar="STATUS", help=f"Only runs with this status: {', '.join(STATUSES)}. Repeatable."
+        ),
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", callback=options.text, metavar="TAG", help="Only runs with this tag.")
+    ] = None,
     since: options.Since = None,
-    text: Text = None,
-    by: By = None,
-    sort: Sort = "latest",
-    before: Before = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", callback=options.text, metavar="TEXT", help="Only runs with this text in goal or name."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", callback=options.text, metavar="NAME", help="Only runs that this person started."),
+    ] = None,
+    sort: Annotated[
+        RunOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")
+    ] = "latest",
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before", callback=options.text, metavar="RUN", help="Only runs started before this one: the next page."
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """List runs, the latest first, or those that cost most or took longest."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         wanted = RunFilter(
             status=cast("tuple[RunStatus, ...]", tuple(status or ())) or None,
             by=by,

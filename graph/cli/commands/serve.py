@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import RunOptions
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.serve_options import DeskOptions
 from planner_executor.graph.errors import ConfigError, InputError
 
@@ -25,15 +24,15 @@ LOOPBACK = frozenset({"127.0.0.1", "::1"})
 STOPS_S = 3
 """How long open pages keep the server from stopping."""
 
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port; 0 picks a free one.")]
-
 
 @with_option_groups
 def serve(
     *,
     given: RunOptions,
     desk: DeskOptions,
-    port: Port = 8765,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port; 0 picks a free one.")
+    ] = 8765,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Serve the review desk: see the runs of a database in a browser, and decide on them.
@@ -42,8 +41,7 @@ def serve(
     override them. The desk is for this machine alone; for others, name a provider that signs people in, or put a proxy
     in front that does.
     """
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         given.check()
         try:
             import uvicorn

@@ -8,11 +8,11 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.outcome import headline, pretty, reports
 from planner_executor.graph.cli.run_lookup import RecordedRun, recorded_run, with_run
-from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
 from planner_executor.graph.cli.status_view import asked
 from planner_executor.graph.plain_text.sanitize import escaped, margined, one_line
 from planner_executor.graph.record.budget import spent_in_words
@@ -27,28 +27,24 @@ from planner_executor.graph.text.event_text.values import playbook_text
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
-StepName = Annotated[
-    str | None,
-    typer.Option(
-        "--value",
-        metavar="STEP",
-        help="Print only the full result of this step, or of a look: 'look 1'.",
-        callback=options.text,
-    ),
-]
-WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the full answer.")]
-
 
 def show(
     run: options.RunName,
     as_json: options.AsJson = False,
-    step: StepName = None,
-    answer: WholeAnswer = False,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            "--value",
+            metavar="STEP",
+            help="Print only the full result of this step, or of a look: 'look 1'.",
+            callback=options.text,
+        ),
+    ] = None,
+    answer: Annotated[bool, typer.Option("--answer", help="Print only the full answer.")] = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Show a run: goal, plan, results, decisions and answer; or one result in full."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if step is not None or answer:
             value = with_run(db, run, lambda runs: runs.value(run, step))
             screen.write(json.dumps(value) if as_json else pretty(value))

@@ -7,14 +7,12 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_run
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs.step_changes import skip_step
 
 Step = Annotated[str, typer.Argument(metavar="STEP", help="The id of a step that has not succeeded.")]
-Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the record.")]
 
 
 @with_option_groups
@@ -22,12 +20,11 @@ def skip(
     run: options.RunName,
     step: Step,
     actor: ActorOptions,
-    why: Why = "",
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the record.")] = "",
     db: options.Database = options.DATABASE,
 ) -> None:
     """Leave a step of a waiting or paused run out, and with it the steps that need it."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         by = actor.approver()
         changed = with_run(db, run, lambda runs: skip_step(runs, run, step, why, by))
         needing = [name for name, status in changed.step_status.items() if status == "skipped" and name != step]

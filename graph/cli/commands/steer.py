@@ -7,10 +7,9 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import find_run, with_runs
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.record.amendment import Amendment, amendment_words
 
 
@@ -35,8 +34,7 @@ def steer(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Add or withdraw constraints of an active run, which replans before it continues."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if not (add or withdraw or feedback):
             raise typer.BadParameter("no change given; name a constraint, --withdraw or --feedback")
         found = find_run(db, run)

@@ -9,29 +9,27 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.commands.skip import Step
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_run
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.runs.step_changes import supply_result
 from planner_executor.graph.words.unreadable import unreadable
-
-Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
 
 
 @with_option_groups
 def supply(
     run: options.RunName,
     step: Step,
-    value: Value,
+    value: Annotated[
+        str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")
+    ],
     actor: ActorOptions,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         by = actor.approver()
         result = parse_json_or_text(_text(value))
         changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))

@@ -6,10 +6,10 @@ from typing import get_args
 from rich.table import Table
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ToolOptions
-from planner_executor.graph.cli.screen import Screen, cell
+from planner_executor.graph.cli.screen import cell
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -26,8 +26,7 @@ LEAST_COLUMNS = 78
 @with_option_groups
 def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
     """List the tools with their effects and the `--approval` modes that ask before their use."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         from planner_executor.graph.builder.tool_servers import with_servers
         from planner_executor.graph.calls.toolbox import Toolbox
         from planner_executor.tools.extras import absent_tools

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.options import path_of
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
@@ -20,11 +20,6 @@ from planner_executor.graph.text.changed_lines import changed_lines
 if TYPE_CHECKING:
     from planner_executor.graph.settings.settings_file import Table
 
-SettingsOfFolder = Annotated[
-    Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file, or a playbook.")
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-Revoke = Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")]
 
 HOMES = {
     "models": "planner_executor.graph.chat_models.sources",
@@ -39,10 +34,15 @@ HOMES = {
 """The tables of a settings file, and the modules that read them; a policy is a file of its own."""
 
 
-def trust(file: SettingsOfFolder = FILE, yes: Yes = False, revoke: Revoke = False) -> None:
+def trust(
+    file: Annotated[
+        Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file, or a playbook.")
+    ] = FILE,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")] = False,
+) -> None:
     """Trust a folder's settings file, and the policy named in it, or a playbook, until they change."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         if revoke:
             screen.say(f"{file} is trusted no longer" if forget(file) else f"{file} was not trusted")
             return
@@ -99,8 +99,7 @@ def _say_change(screen: Screen, file: Path, content: bytes) -> None:
     before = content_trusted(file)
     if before is not None and before != content:
         screen.say(f"{file} has changed since it was trusted:")
-        for line in changed_lines(before.decode("utf-8", "replace"), content.decode("utf-8", "replace")):
-            screen.say(line)
+        screen.say_each(changed_lines(before.decode("utf-8", "replace"), content.decode("utf-8", "replace")))
 
 
 def _is_confirmed(screen: Screen, files: Sequence[Path]) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
+from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
 from planner_executor.graph.cli.run_lookup import is_file, with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.verification_text import lines, tombstone_lines
@@ -15,25 +15,22 @@ from planner_executor.graph.ledger.seal import SealKey, key_from_file
 from planner_executor.graph.runs.record_service import verified, verified_file
 from planner_executor.graph.runs.retention import missing
 
-Head = Annotated[
-    str | None,
-    typer.Option("--head", metavar="HASH", help="A hash noted earlier, which the record must contain."),
-]
-KeyFile = Annotated[
-    Path | None, typer.Option("--key-file", parser=options.path_of, metavar="FILE", help="The key of the run's seal.")
-]
-
 
 def verify(
     run: options.RunOrFile,
-    head: Head = None,
-    key_file: KeyFile = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", metavar="HASH", help="A hash noted earlier, which the record must contain."),
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", parser=options.path_of, metavar="FILE", help="The key of the run's seal."),
+    ] = None,
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Recompute the hash chain of a run or an exported file, and name the first broken event."""
-    screen = Screen.here()
-    with report_errors(screen):
+    with command_screen() as screen:
         key = key_from_file(key_file) if key_file is not None else None
         if is_file(run):
             found = verified_file(Path(run), head, key)
@@ -45,8 +42,7 @@ def verify(
                 return
         if as_json:
             screen.show_json(found.to_json())
-        for line in () if as_json else lines(found):
-            screen.say(line)
+        screen.say_each(() if as_json else lines(found))
         if not found.is_whole:
             raise typer.Exit(STORAGE)
 
@@ -55,8 +51,7 @@ def _show_tombstone(screen: Screen, db: str, run: str, key: SealKey | None, remo
     """Show what remains of a run that was pruned, and check the chain of tombstones."""
     found, faults = with_run(db, run, lambda runs: missing(runs.ledger, key))
     screen.say(str(removed))
-    for line in tombstone_lines(found, run):
-        screen.say(line)
+    screen.say_each(tombstone_lines(found, run))
     for fault in faults:
         screen.say(f"fault: {fault}")
     screen.say("the tombstones were CHANGED or damaged" if faults else "the tombstones are unchanged")

@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import INTERRUPTED, report_errors
+from planner_executor.graph.cli.exit_codes import INTERRUPTED, command_screen
 from planner_executor.graph.cli.screen import Screen
 
 if TYPE_CHECKING:
     from planner_executor.graph.work import Report, Worker
 
-Once = Annotated[bool, typer.Option("--once", help="Stop when no run is left that can be continued.")]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at a time, at most.")]
-Server = Annotated[
-    str | None, typer.Option("--server", metavar="URL", help="LangGraph server, to continue the runs that it started.")
-]
-
 
 def work(
-    once: Once = False,
-    concurrency: Concurrency = 8,
-    server: Server = None,
+    once: Annotated[bool, typer.Option("--once", help="Stop when no run is left that can be continued.")] = False,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at a time, at most.")] = 8,
+    server: Annotated[
+        str | None,
+        typer.Option("--server", metavar="URL", help="LangGraph server, to continue the runs that it started."),
+    ] = None,
     own_tools: options.OwnTools = None,
     mcp: options.McpFile = None,
     config: options.ConfigFile = None,
@@ -40,9 +37,8 @@ def work(
     policy that it was begun with; for the others the worker says what is missing. Nothing is decided: a run that asks
     a person waits. On SIGTERM or Ctrl-C the runs in hand pause before their next call, and another worker takes them.
     """
-    screen = Screen.beside_json() if json else Screen.here()
     given = {"own_tools": own_tools, "mcp": mcp, "config": config, "policy": policy}
-    with report_errors(screen), asyncio.Runner() as runner:
+    with command_screen(json=json) as screen, asyncio.Runner() as runner:
         stopped_by = runner.run(_work(screen, db, given, once, concurrency, server, json))
         if stopped_by == signal.SIGINT:
             raise typer.Exit(INTERRUPTED)
