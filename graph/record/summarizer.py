@@ -7,6 +7,7 @@ from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.projection import apply_events, pass_over
+from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.summary import CHANGED, DAMAGED, PERSON, RunSummary
 
@@ -44,8 +45,9 @@ class Summarizer:
         """The run after the events so far."""
         record = self.record
         status = DAMAGED if self.is_damaged else record.status
-        review = open_review(record) if status == "waiting" else None
-        request, spending, ended = record.review_state.request, record.spending, record.ended
+        request = record.review_state.request if status == "waiting" else None
+        review = _open_review(record, request) if request is not None else None
+        spending, ended = record.spending, record.ended
         return RunSummary(
             thread=self.thread,
             n=self.n,
@@ -53,14 +55,14 @@ class Summarizer:
             status=status,
             goal=str(record.assignment.goal)[:GOAL_CHARACTERS],
             reason=ended.reason if ended is not None else None,
-            waits_for=PERSON if review is not None else None,
-            asks=tuple(dict.fromkeys(request.asked)) if request is not None and review is not None else (),
+            waits_for=PERSON if request is not None else None,
+            asks=tuple(dict.fromkeys(request.asked)) if request is not None else (),
             people=tuple(record.people.acted)[:PEOPLE],
             tags=record.assignment.tags,
             started_at=record.started_at,
             updated_at=record.updated_at,
             ended_at=record.updated_at if ended is not None else None,
-            waiting_since=request.since if request is not None and review is not None else None,
+            waiting_since=request.since if request is not None else None,
             revision=record.plan_state.revision,
             steps=len(record.steps.of_plan),
             succeeded=record.steps.succeeded_of_plan,
@@ -74,11 +76,7 @@ class Summarizer:
         )
 
 
-def open_review(record: RunState) -> OpenReview | None:
-    """Return the open request of a run, None if it waits for none."""
-    request, votes = record.review_state.request, record.people.votes
-    if request is None or not record.review_state.waits:
-        return None
+def _open_review(record: RunState, request: RecordedRequest) -> OpenReview:
     takes = {"takes": dict(request.takes)} if request.takes else {}
     return OpenReview(
         request.number,
@@ -87,7 +85,7 @@ def open_review(record: RunState) -> OpenReview | None:
         request.deadline,
         {**request.estimate, **takes},
         request.askers,
-        tuple(vote.approver for vote in votes.get(request.subject, {}).values()),
+        tuple(vote.approver for vote in record.people.votes.get(request.subject, {}).values()),
         request.handled_s,
         request.escalated_s,
         request.reminded_at,

@@ -7,8 +7,7 @@ import pytest
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.open_review import OpenReview
-from planner_executor.graph.record.projection import project
-from planner_executor.graph.record.summarizer import open_review
+from planner_executor.graph.record.summarizer import Summarizer
 from planner_executor.graph.testing import whole_payload
 
 DEADLINE = Deadline(1_000.0, 100.0, reminders_s=(10.0,), escalations_s=(50.0,))
@@ -39,9 +38,8 @@ FULL = OpenReview(
 def folded(*events: tuple[str, Any]) -> OpenReview | None:
     """Fold events, each of which is written a second after the one before."""
     payloads = enumerate(events, 1)
-    return open_review(
-        project(Event(seq, kind, "a", float(seq), whole_payload(kind, one)) for seq, (kind, one) in payloads)
-    )
+    made = (Event(seq, kind, "a", float(seq), whole_payload(kind, one)) for seq, (kind, one) in payloads)
+    return Summarizer("t", 1).apply(made).summary.review
 
 
 def test_an_open_request_has_its_rules_its_people_and_its_time() -> None:
