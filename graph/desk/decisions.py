@@ -197,7 +197,7 @@ def edited_arguments(name: str, call: Mapping[str, Any], fields: Fields, tools: 
         InputError: They are no object.
     """
     texts = {field.removeprefix(f"call:{name}:args"): text for field, text in fields.items()}
-    found = value_in(call_fields(call, tools), call.get("args") or {}, texts)
+    found = value_in(call_fields(call, tools), call.get("args", {}), texts)
     if not isinstance(found, dict):
         raise InputError(name, 'the arguments of a call are a JSON object, such as {"to": "ann@example.com"}')
     return found

@@ -121,7 +121,7 @@ def new_content(step: Step, spec: ToolSpec | None, digest: str) -> CallContent:
         step=step.id,
         digest=digest,
         tool=tool_content(spec) if spec is not None else None,
-        does=_summary(step, spec) if spec is not None and spec.summary is not None else None,
+        does=_summary(step, spec) if spec is not None else None,
         new=True,
         by_model=step.tool is None,
         objective=step.objective if step.tool is None else None,
@@ -161,12 +161,12 @@ def calls_through(step: Step, specs: Mapping[str, ToolSpec], values: Mapping[str
             )
 
 
-def _summary(step: Step, tool: ToolSpec) -> str:
-    """Return what a step's call of a tool does, in the words of the tool's declaration."""
-    by_model = kind_spec(step.kind).done_by != "tool"
-    return call_words(
-        tool.summary or "", {name: step.told_arg(name) for name in step.args}, tool.schema, by_model=by_model
-    )
+def _summary(step: Step, tool: ToolSpec) -> str | None:
+    """Return what a step's call of a tool does, in the words of the tool's declaration; None if it has none."""
+    if tool.summary is None:
+        return None
+    by_model, args = kind_spec(step.kind).done_by != "tool", {name: step.told_arg(name) for name in step.args}
+    return call_words(tool.summary, args, tool.schema, by_model=by_model)
 
 
 def _known(step: Step, value: JsonValue, values: Mapping[str, JsonValue]) -> JsonValue:
@@ -209,7 +209,7 @@ def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: Sequenc
         status="pending",
         done_by=spec.done_by,
         acts=acts,
-        does={tool.name: _summary(step, tool) for tool in tools if tool.summary is not None},
+        does={tool.name: words for tool in tools if (words := _summary(step, tool)) is not None},
         args={name: found for name, found in args.items() if found},
         most_items=step.most_items if step.for_each is not None else None,
         when=describe_when(step.when) if step.when is not None else None,

@@ -67,7 +67,7 @@ def test_what_prompts_have_in_common_is_kept_once_by_its_content() -> None:
 
 
 def test_a_system_message_is_kept_apart_from_200_characters_on() -> None:
-    prompt = prompt_of([SystemMessage("x" * 200), SystemMessage("y" * 199)])
+    prompt = prompt_of([SystemMessage("x" * 200), SystemMessage("y" * 199), HumanMessage("z" * 200)])
 
     recorded = Prompts().recorded(asked("k", prompt), "planner", "", prompt)
 

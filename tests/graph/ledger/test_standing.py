@@ -10,7 +10,15 @@ import pytest
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, StandingSpentError
 from planner_executor.graph.ledger.chain import Row
-from planner_executor.graph.ledger.standing import given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
+from planner_executor.graph.ledger.standing import (
+    given_row,
+    may_cover,
+    redacted_rows,
+    revoked_row,
+    shortened_rows,
+    use_of,
+    used_row,
+)
 from planner_executor.graph.record.redaction import Redactor
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
@@ -117,6 +125,15 @@ def test_a_call_that_counts_already_is_refused_once_the_approval_is_revoked() ->
 def test_one_is_revoked_once() -> None:
     assert revoked_row("db", [], "sa-1", "os:bob") is None
     assert revoked_row("db", rows(by="os:bob"), "sa-1", "os:eve") is None
+
+
+@pytest.mark.parametrize("until", [None, LATER], ids=["without an end", "with an end"])
+def test_an_approval_is_shortened_and_never_made_longer(until: float | None) -> None:
+    found = [given_row(approval(until=until))]
+    for end in (LATER - 5, LATER - 9):
+        found.append(shortened_rows("db", {"sa-1": found}, end)["sa-1"])
+        assert use_of("db", "sa-1", found) == StandingUse(approval(until=end))
+    assert shortened_rows("db", {"sa-1": found, "sa-2": found}, LATER - 9) == {}
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])

@@ -189,23 +189,30 @@ async def test_the_new_runs_of_this_process_are_told_at_the_first_look_too() -> 
 async def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> None:
     sent: list[object] = []
     told: list[str] = []
+    dropped: list[Delivery] = []
 
     async def send(*of: object) -> None:
         sent.append(of)
 
+    async def drop(delivery: Delivery) -> None:
+        dropped.append(delivery)
+
     async with in_memory() as ledger:
+        ledger.outbox.drop = drop  # type: ignore[method-assign]
         so = await failure(ledger)
         changed = {
             "another moment": replace(so, since=so.since - 1.0),
             "another kind": replace(so, kind="waits"),
             "a run that is gone": replace(so, run=RunKey("gone", 1)),
         }
-        await ledger.outbox.add([changed[thing]], "0")
+        more = (replace(changed[thing], since=so.since - n) for n in range(2, 7))
+        several = [changed[thing], *more]  # more than are sent at a time
+        await ledger.outbox.add(several, "0")
         for _ in range(2):
             await tell(ledger, Addresses(ADDRESSES.by_name, dict.fromkeys(KINDS, ())), told.append, send=send)
         assert await ledger.outbox.given_up() == 0 and sent == []
-    (sentence,) = told
-    assert sentence.startswith("did not notify ops that ") and sentence.endswith(": it is no longer so")
+    assert dropped == several and len(told) == len(several)
+    assert all(one.startswith("did not notify ops that ") and one.endswith(": it is no longer so") for one in told)
 
 
 async def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:

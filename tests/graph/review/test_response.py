@@ -14,6 +14,7 @@ from planner_executor.graph.review.response import (
     build_response,
     call_names,
     can_approve,
+    new_calls,
     settled_steps,
 )
 
@@ -240,6 +241,17 @@ def test_calls_have_names_and_other_actions_have_none() -> None:
         (ReviewResponse(answers={"send": "x"}), (CALL,), "send has no open question"),
         (ReviewResponse(rejected={"pay": "x"}), (CALL, GATE), "pay has no call to decide; there are: send"),
         (ReviewResponse(rejected={"pay": "x"}), (PLAN,), "pay has no call to decide; there are: none"),
+        (ReviewResponse(comments=(("a", "x"),)), (CALL,), "no plan is under review; give feedback instead"),
+        (
+            ReviewResponse(approve=True, standing_runs={"at_most": 1}),
+            (CALL,),
+            "no plan is under review; it covers runs of a playbook",
+        ),
+        (
+            ReviewResponse(approve=True, ask_later=("send",)),
+            (CALL,),
+            "no plan is under review; a call that is asked about is due",
+        ),
     ],
 )
 def test_what_is_beside_the_point_is_told_with_what_is_open(
@@ -258,6 +270,29 @@ def test_one_yes_leaves_calls_that_are_new_open_and_names_them() -> None:
         build_response(request(PLAN, new, other, CITY).to_json(), ReviewResponse(approve=True, rejected={"tell": "no"}))
 
     assert str(refused.value).endswith("; decide each of them, calls that are new by name (send)")
+
+
+def test_a_call_that_is_new_is_approved_with_its_digest_and_one_that_is_not_without() -> None:
+    new = replace(CALL, digest="c" * 64)
+    said = ReviewResponse(approved=("send#1", "send#2"))
+
+    assert decisions(said, new, OTHER_CALL) == [{"type": "approve", "digest": "c" * 64}, {"type": "approve"}]
+    assert new_calls(request(PLAN, new, OTHER_CALL).to_json()["action_requests"]) == ["send#1"]
+
+
+def test_comments_send_all_back_and_stand_apart_beside_the_plan_alone() -> None:
+    plan = replace(PLAN, args={"plan": {"steps": [{"id": "a"}]}})
+
+    sent_back, city, doubt = decisions(ReviewResponse(comments=(("a", "why?"),)), plan, CITY, DOUBT)
+
+    assert sent_back == {"type": "reject", "message": None, "comments": [{"step": "a", "text": "why?"}]}
+    assert city == doubt and city.keys() == {"type", "message"} and "why?" in city["message"]
+
+
+def test_an_approval_of_a_plan_names_the_steps_that_it_leaves_out() -> None:
+    plan = replace(PLAN, args={"plan": {"steps": [{"id": "a"}]}})
+
+    assert decisions(ReviewResponse(approve=True, ask_later=("a",)), plan) == [{"type": "approve", "ask_later": ["a"]}]
 
 
 def test_what_may_be_answered_is_read_of_a_request_of_an_earlier_release_too() -> None:

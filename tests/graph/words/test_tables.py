@@ -81,6 +81,7 @@ def test_a_table_without_faults_is_its_value_and_numbers_stay_what_they_are() ->
 
 def test_a_limit_that_is_null_is_left_out_and_nothing_else_may_be() -> None:
     assert read(TABLE, {"pair": {"one": None}})[0].pair == Pair()
+    assert read(Annotated[Part, Shape(is_nullable=True)], {"size": 2, "names": None})[0] == Part(2)
     assert faults({"title": None}) == [(("title",), "is null; leave it out instead")]
     assert faults({"parts": {"a": None}}) == [(("parts", "a"), "is null; leave it out instead")]
 
@@ -116,9 +117,13 @@ def test_one_fault_is_named_by_its_place_in_our_words(given: Any, place: tuple[s
     assert faults(given) == [(place, words)]
 
 
-@pytest.mark.parametrize("texts", ["x", [], [" "], [5], {"x"}, None, [None]])
+@pytest.mark.parametrize("texts", ["x", [], ["x", " "], [5], {"x"}, None, [None]])
 def test_a_list_of_texts_is_a_list_that_says_something_in_an_order(texts: Any) -> None:
     assert read(Texts, texts) == (None, [((), "must be a non-empty list of texts")])
+
+
+def test_a_fault_in_a_list_has_the_place_of_the_list() -> None:
+    assert read(list[Number], [1, "x"]) == (None, [((), "must be a number")])
 
 
 def test_faults_of_several_entries_are_named_together() -> None:

@@ -10,7 +10,9 @@ from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.review.votes import UNSEEN, Ballot, ballot_of, check_decider
 from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import NOBODY, Approver
@@ -31,22 +33,34 @@ EDITED = Decision("edit", args={"plan": {}})
 EDITS_PLAN = ReviewVerdict(plan=EDITED, standing={"k": {}}, calls=("k",), decisions=(EDITED,))
 EDITS_CALL = ReviewVerdict(edits={"k": {"to": "x"}}, decisions=(EDITED,))
 REFUSES_CALL = ReviewVerdict(rejected={"k": "no"}, calls=("l",), decisions=(YES, Decision("reject", message="no")))
+BOSSES = ApproverRule(roles=("boss",))
+BOTH = replace(ADA, roles=("finance", "boss"))
+
+
+def reaching(verdict: ReviewVerdict, *tools: str) -> Outcome:
+    """Return an answer with a value that calls of these tools rest on."""
+    return Outcome(verdict, reaches=AtStake(tuple(ToolSpec(name, "", {}) for name in tools)))
+
+
+def approved_but(*later: str, reason: str | None = None) -> ReviewVerdict:
+    yes = Decision("approve", reason=reason, ask_later=later)
+    return replace(APPROVED, plan=yes, decisions=(yes,))
 
 
 async def ballots(
-    approvers: Approvers, *answers: tuple[Approver, ReviewVerdict], starter: str = "server:eve"
+    approvers: Approvers, *answers: tuple[Approver, ReviewVerdict | Outcome], starter: str = "server:eve"
 ) -> list[Ballot]:
     """Return what each answer to one request comes to, with the votes of those before on record."""
 
     async with run_in_memory(policy=Policy(approvers=approvers)) as run:
         run.record.people.askers = (starter,)
-        return [await _cast(run, by, verdict) for by, verdict in answers]
+        return [await _cast(run, by, said if isinstance(said, Outcome) else Outcome(said)) for by, said in answers]
 
 
-async def _cast(run: RunContext, by: Approver, verdict: ReviewVerdict) -> Ballot:
+async def _cast(run: RunContext, by: Approver, outcome: Outcome) -> Ballot:
     with invoked_by(Caller(run.key.thread, by=by)):
-        check_decider(run, REQUEST, verdict)
-        ballot = ballot_of(run, REQUEST, Outcome(verdict))
+        check_decider(run, REQUEST, outcome.verdict)
+        ballot = ballot_of(run, REQUEST, outcome)
     if ballot.vote is not None:
         run.record.people.voted(ballot.vote)
     return ballot
@@ -127,6 +141,50 @@ async def test_one_rejection_of_a_call_decides_about_it_and_approves_nothing_bes
 
     assert await ballots(TWO, (ADA, REFUSES_CALL)) == [Ballot(alone, (ADA,), met={})]
     assert await ballots(ONE, (ADA, REFUSES_CALL)) == [Ballot(REFUSES_CALL, (ADA,), met={})]
+
+
+async def test_approvals_add_up_whatever_their_reasons_and_leave_out_what_one_of_them_does() -> None:
+    other = replace(approved_but("c"), decisions=(Decision("approve", standing={}, ask_later=("c",)),))
+
+    *votes, decided = await ballots(
+        TWO, (LEA, other), (ADA, approved_but("a", reason="as in May")), (BOB, approved_but("b", "a"))
+    )
+
+    assert [ballot.vote is not None for ballot in votes] == [True, True] and decided.voters == (ADA, BOB)
+    assert decided.verdict.plan is not None and decided.verdict.plan.ask_later == ("b", "a")
+
+
+async def test_a_person_who_approves_again_takes_back_what_they_left_out() -> None:
+    rules = Approvers(ONE.rule, costs=((5.0, BOSSES),))
+    raises = [replace(approved_but(*later), budget=Budget(cost_usd=6.0)) for later in (("a",), ("b",), ())]
+
+    *_, ballot = await ballots(rules, (ADA, raises[0]), (BOB, raises[1]), (BOTH, raises[2]))
+
+    assert ballot.vote is None and ballot.verdict.plan == replace(YES, ask_later=("b",))
+
+
+async def test_feedback_of_one_who_does_not_decide_alone_gives_nothing_beside_it() -> None:
+    both = replace(WISHES, given={"q": "Oslo"})
+
+    assert (await ballots(ONE, (ADA, both)))[0].verdict == both
+    assert (await ballots(TWO, (ADA, both)))[0].verdict == WISHES
+
+
+async def test_a_value_is_given_under_the_rules_on_the_calls_that_it_reaches_by_whom_they_all_admit() -> None:
+    reached = Approvers(ONE.rule, tools={"pay": BOSSES, "mail": ApproverRule(roles=("finance",), quorum=2)})
+    raises = replace(APPROVED, standing={"k": {}}, budget=Budget(steps=9))
+    held = replace(raises, calls=(), standing={})
+
+    for by, verdict, tools, ballot in (
+        (ADA, APPROVED, ("pay", "mail"), Ballot(APPROVED, (ADA,))),
+        (ADA, raises, ("pay", "mail"), Ballot(held, (ADA,))),
+        (ADA, raises, (), Ballot(raises, (ADA,))),
+        (BOTH, raises, ("pay",), Ballot(raises, (BOTH,))),
+    ):
+        (found,) = await ballots(reached, (by, reaching(verdict, *tools)))
+        assert replace(found, met=None) == ballot
+    (vote,) = await ballots(reached, (ADA, reaching(raises, "mail")))
+    assert vote.vote is not None and vote.verdict == raises
 
 
 async def test_a_raised_budget_is_decided_by_the_rule_on_what_it_may_cost() -> None:

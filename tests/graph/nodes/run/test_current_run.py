@@ -29,6 +29,7 @@ from planner_executor.graph.nodes.run.current_run import (
     start_run,
     thread_of,
 )
+from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import ON_SERVER
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.person import Approver, Person
@@ -239,8 +240,19 @@ def test_a_node_goes_on_with_a_run_under_its_terms_unless_it_has_ended() -> None
 
 def test_a_run_keeps_names_and_the_playbook_that_it_was_started_with() -> None:
     async def work(given: Any) -> Any:
-        with invoked_by(Caller("t", started={"playbook": {"name": "tell"}})):
+        with invoked_by(Caller("t", started={"playbook": {"name": "tell", "limits": {"steps": 3}}})):
             found = (await start_run(given, {}, on_thread("t"), GOAL)).record.assignment
-        return found.keeps_names, dict(found.playbook)
+        return found.keeps_names, found.playbook["name"], found.budget.steps
 
-    assert at_node(work) == (True, {"name": "tell"})
+    assert at_node(work) == (True, "tell", 3)
+
+
+def test_a_fork_begins_under_the_terms_of_its_source_if_they_are_stricter() -> None:
+    async def work(given: Any) -> Any:
+        strict = services(ledger=await given.ledger(), budget=Budget(steps=3))
+        source = (await start_run(strict, {}, on_thread("t"), GOAL)).record.assignment
+        async with begin_run(given, {}, on_thread("t"), GOAL, source=source) as writer:
+            return given.settings.budget.steps, writer.run.record.assignment.budget.steps
+
+    wider, found = at_node(work)
+    assert wider != found == 3

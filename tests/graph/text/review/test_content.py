@@ -141,6 +141,16 @@ def test_a_held_call_says_what_it_does_and_what_of_it_is_not_trusted() -> None:
     assert bare == {"name": "run_step", "kind": "call", "step": "paid"}
 
 
+def test_a_call_of_a_model_says_so_what_for_and_by_which_criteria() -> None:
+    held = HeldCall("k", "think", "pay", CALL.args, {}, Pass(1, 0))
+    by_model, by_plan = (told(held_content(held, PAY, replace_checks(step))) for step in (BY_MODEL, PAID))
+
+    assert (by_model["by_model"], by_model["criteria"]) == (True, "good") and "by_model" not in by_plan
+    new, each = told(new_content(BY_MODEL, PAY, "d")), told(new_content(EACH, PAY, "d"))
+    assert (new["by_model"], new["objective"], each["most_items"]) == (True, "o", 20)
+    assert not {"by_model", "objective"} & each.keys() and "most_items" not in new
+
+
 def test_a_new_call_has_a_digest_of_its_own() -> None:
     found = told(new_content(PAID, PAY, "d" * 64))
 
@@ -189,7 +199,9 @@ def test_a_read_behind_a_gate_is_no_effect_and_a_long_argument_is_cut() -> None:
 
 
 def test_the_first_plan_has_no_differences_whatever_was_before() -> None:
-    found = reviewed(LOOK, before=Plan(steps=(PAID, LOOK)), before_revision=1, was_seen=False, estimate={"steps": 1})
+    before, comments = Plan(steps=(PAID, LOOK)), (Comment("look", "why?"),)
+
+    found = reviewed(LOOK, before=before, before_revision=1, was_seen=False, estimate={"steps": 1}, comments=comments)
 
     assert not {"since", "was_seen", "changes", "comments"} & set(found) and found["work"] == {"steps": 1}
 
@@ -288,6 +300,7 @@ def test_of_several_references_all_have_to_be_known() -> None:
 
     assert told(found.args["to"]) == {"value": "{look_result} {more_result}"}
     assert [one.does for one in calls_through(by_model, TOOLS, {})] == ["pay [chosen by the model] to ann"]
+    assert reviewed(by_model)["steps"][0]["does"] == {"pay": "pay [chosen by the model] to ann"}
     assert [one.does for one in calls_through(replace_id(PAID, "x"), TOOLS, {})] == ["pay [look_result.n] to ann"]
 
 
@@ -299,6 +312,27 @@ def test_an_effect_names_the_tools_without_declared_trust_whose_results_nobody_s
 
     assert paid["unchecked"] == ["web"] and "unchecked" not in look
     assert "unchecked" not in reviewed(LOOK, PAID)["steps"][1]
+    again = Step(id="again", objective="o", tool="web", args={"at": "{look_result}"})
+    asked = Step(id="asked", objective="o", tool="pay", args={"to": "{look_result}", "amount": "{page_result}"})
+    tools = {"web": silent, "pay": PAY, "page": replace(WEB, name="page")}
+    page = Step(id="page", objective="o", tool="page")
+    steps = told(plan_content(PlanReview(Plan(steps=(LOOK, page, again, asked)), 1, replace(terms, tools=tools))))
+
+    assert not any("unchecked" in step for step in steps["steps"])
+
+
+@pytest.mark.parametrize("label", ["undeclared", "untrusted"])
+def test_a_parameter_is_no_tool_without_declared_trust(label: Any) -> None:
+    by_param = replace_args(PAID, to="{param.who}", amount="{look_result}")
+    plan = Plan.model_validate({"steps": [LOOK, by_param], "params": {"who": {"value": "ann", "label": label}}})
+
+    found = told(plan_content(PlanReview(plan, 1, ExecutionTerms(TOOLS, "never", policy_from({})))))
+
+    assert "unchecked" not in found["steps"][1] and found["steps"][1]["args"]["pay"]["to"]["params"] == ["who"]
+
+
+def replace_args(step: Step, **args: Any) -> Step:
+    return Step.model_validate({**step.to_json(), "args": args})
 
 
 def test_a_step_says_why_the_policy_asks_and_which_calls_of_items_are_settled() -> None:
@@ -307,10 +341,15 @@ def test_a_step_says_why_the_policy_asks_and_which_calls_of_items_are_settled() 
         PlannedCall("here", "pay", "w", None, {"k": "here"}, {"here": {"to": "ann"}}, (ApproverRule(roles=("cfo",)),)),
         PlannedCall("each", "pay", "w", None, {"k": "each[0]"}, {"each[0]": {"to": "ben"}}),
         PlannedCall("paid", "pay", "v", "unknown"),
+        PlannedCall("both", "web", "w"),
+        PlannedCall("both", "pay", "v", "unknown"),
     )
+    both = Step(id="both", objective="o", tools=("web", "pay"), when={"of": "{look_result}", "condition": "@"})
 
-    first, each, _, later = reviewed(here, EACH, LOOK, PAID, calls=calls)["steps"]
+    first, each, _, later, mixed = reviewed(here, EACH, LOOK, PAID, both, calls=calls)["steps"]
 
     assert (first["settled"], first["asks"], first["settled_by"]) == (True, {"pay": "w"}, [{"roles": ["cfo"]}])
     assert "settles" not in first and each["settles"] == {"each[0]": {"to": "ben"}}
     assert (later["asked_later"], later["asks"]) == ("unknown", {"pay": "v"}) and "settled" not in later
+    assert (mixed["asked_later"], mixed["settled"], mixed["when"]) == ("unknown", True, "@ of {look_result}")
+    assert "most_items" not in mixed

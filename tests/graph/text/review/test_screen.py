@@ -15,6 +15,7 @@ def test_a_screen_has_one_digest_which_is_that_of_the_request_and_no_refusal() -
         assert "\n\n".join(screen_descriptions(value)).endswith(f"\n\nDigest: {digest_of_all(value)}")
         assert "".join(screen_descriptions(value)).count("Digest: ") == 1
         assert "Asked again" not in "".join(screen_descriptions(value))
+        assert screen_descriptions(value)[0].startswith(GATE.description)
 
 
 def test_a_description_of_an_earlier_release_which_began_with_the_refusal_is_shown_alike() -> None:
