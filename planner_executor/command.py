@@ -4,6 +4,8 @@ Imports take seconds, and the end of the process may too: Ctrl-C is one sentence
 module itself imports only what Python has loaded at its start, or nearly so.
 """
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 INTERRUPTED = 130
+YOUNG_OBJECTS = 100_000
+"""So many objects are made before a collection of garbage: more than a command imports."""
 
 
 def stop_at_once(_number: int, _frame: "FrameType | None") -> None:
@@ -46,6 +50,8 @@ def main() -> None:
     A command makes Ctrl-C an exception while it is at work (`graph.cli.exit_codes`).
     """
     occupy_closed_streams()
+    gc.set_threshold(YOUNG_OBJECTS)
+    atexit.register(gc.freeze)  # what is left then goes with the process, and no cycle in it is looked for
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's `&` has it ignored
         signal.signal(signal.SIGINT, stop_at_once)
     from planner_executor.graph.cli import app

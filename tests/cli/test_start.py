@@ -17,15 +17,17 @@ from planner_executor.graph.testing import ScriptedModel, step
 
 GRAPH = "planner_executor.graph."
 LOADED = (
-    "import json, sys; from planner_executor.command import main\n"
+    "import gc, json, sys; from planner_executor.command import main\n"
+    "begun = gc.get_stats()\n"
     "try: main()\n"
     "except SystemExit: pass\n"
+    "assert gc.get_stats() == begun, 'garbage was looked for'\n"
     "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
 )
 
 
 def loaded(*words: str) -> set[str]:
-    """Return the modules that a process has imported at the end of a command."""
+    """Return the modules that a process has imported at the end of a command, which is too short to collect garbage."""
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, timeout=60, check=True
     )
