@@ -40,8 +40,9 @@ from planner_executor.graph.review.response import ReviewResponse
 from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_each
 from planner_executor.graph.runs.approvals import revoke, standing_approvals
 from planner_executor.graph.runs.forking import fork_of
-from planner_executor.graph.runs.inbox import Inbox, inbox
+from planner_executor.graph.runs.inbox import inbox
 from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.inbox_page import Inbox
 from planner_executor.graph.runs.lists import Log
 from planner_executor.graph.runs.playbooks import named_in
 from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file

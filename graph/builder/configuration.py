@@ -16,7 +16,8 @@ from planner_executor.graph.errors import ConfigError, PolicyError
 from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.catalog import ToolSpec, absent_in
-from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget

@@ -8,7 +8,8 @@ from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, givers_fault, people_rules
+from planner_executor.graph.policy.approver_rule import ApproverRule, givers_fault, people_rules
+from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.record.given_value import GivenValue

@@ -11,7 +11,8 @@ from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import continue_run
-from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import find_run, with_runs
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError
@@ -20,7 +21,9 @@ from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.review.alike import Batch
 from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, reason_for
-from planner_executor.graph.runs.inbox import Inbox
+from planner_executor.graph.runs.alike import alike_requests
+from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.inbox_page import Inbox
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.words.name_list import counted
 
@@ -30,6 +33,11 @@ TOGETHER = (
     "y: approve these, RUN ...: approve all but these, n: reject these and end their runs, n RUN ...: reject all but "
     "these, s: stop, anything else: decide none of them: "
 )
+
+
+def alike_in(db: str | Path, wanted: InboxFilter, first: int) -> list[Batch]:
+    """Return the alike requests among so many of those that are wanted; none without a database."""
+    return [] if is_missing(db) else with_runs(db, lambda runs: alike_requests(runs, wanted, first))
 
 
 def show_alike(screen: Screen, db: str | Path, given: RunOptions, found: list[Batch], *, json: bool) -> None:

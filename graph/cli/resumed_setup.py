@@ -20,7 +20,7 @@ from planner_executor.graph.cli.setting_options import option_name
 from planner_executor.graph.cli.setup import Setup, absolute
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.runs.run import Run
-from planner_executor.graph.settings.settings import REMEMBERED
+from planner_executor.graph.settings.run_settings import REMEMBERED
 
 OPTIONS = {
     "documents": "--docs",

@@ -1,11 +1,9 @@
 """Pages of runs for lists: of a file its index alone is read, without what reads events."""
 
-from functools import partial
 from pathlib import Path
 
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.sqlite.index_file import read_index
-from planner_executor.graph.ledger.sqlite.run_search import page as page_in
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.runs.run_page import RunPage, one_more, page_of
 
@@ -19,7 +17,7 @@ def page(database: str | Path, wanted: RunFilter) -> RunPage:
     if is_missing(database):
         return RunPage(())
     if not is_address(str(database)):
-        found = read_index(str(database), partial(page_in, wanted=one_more(wanted)))
+        found = read_index(str(database), lambda index: index.page(one_more(wanted)))
         if found is not None:
             return page_of(found, wanted)
     from planner_executor.graph.cli.run_lookup import with_runs  # a ledger, which imports events and their texts

@@ -11,8 +11,8 @@ from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.model_options import models_from_options
 from planner_executor.graph.cli.setting_options import ApprovalName, setting_option
 from planner_executor.graph.cli.setup import check_folders
-from planner_executor.graph.policy.replanning import Replan
-from planner_executor.graph.settings.settings import REMEMBERED
+from planner_executor.graph.policy.modes import Replan
+from planner_executor.graph.settings.run_settings import REMEMBERED
 
 if TYPE_CHECKING:
     from planner_executor.graph.chat_models.settings import Layer

@@ -1,18 +1,20 @@
-"""Options made of the settings, which take longer to import than what a command without settings does."""
+"""Options made of the settings that a run remembers."""
 
 from typing import Annotated, Any
 
 import typer
 
-from planner_executor.graph.policy.policy import ApprovalMode
-from planner_executor.graph.settings.settings import CHOICES, DEFAULTS, SETTINGS
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.settings.run_settings import REMEMBERED, RunSettings, choices_of, told_of
+
+TOLD, CHOICES = told_of(RunSettings), choices_of(RunSettings)
 
 
 def setting_option(name: str) -> Any:
-    """Return the option of a setting, made of its field in `Settings`; typer reads a choice from its type."""
-    told, choices = SETTINGS[name], [choice for choice in CHOICES.get(name, ()) if choice is not None]
+    """Return the option of a setting, made of its field; typer reads a choice from its type."""
+    told, choices = TOLD[name], [choice for choice in CHOICES.get(name, ()) if choice is not None]
     if told.least is not None:
-        said, least, most = f"{told.help}. Default: {DEFAULTS[name]}.", told.least, None
+        said, least, most = f"{told.help}. Default: {REMEMBERED[name]}.", told.least, None
     elif all(isinstance(choice, int) for choice in choices):
         said, least, most = f"{told.help}.", min(choices), max(choices)
     else:

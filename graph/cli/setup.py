@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.settings.settings import DEFAULTS, REMEMBERED
+from planner_executor.graph.settings.run_settings import REMEMBERED
 
 if TYPE_CHECKING:
     from planner_executor.graph.builder.user_tools import Tool, Toolset
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from planner_executor.graph.chat_models.settings import Layer
 
 
-_UNCHANGED = {name: DEFAULTS[name] for name in REMEMBERED} | {"approval": None}
+_UNCHANGED = {**REMEMBERED, "approval": None}
 """The settings of the command line at their defaults; the approval mode is the policy's, if it has one."""
 
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from planner_executor.graph.playbooks.case import Case as RecordedCase
 from planner_executor.graph.playbooks.playbook import Playbook
-from planner_executor.graph.policy.policy import ApprovalMode
+from planner_executor.graph.policy.modes import ApprovalMode
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, BudgetTable, Price
 from planner_executor.graph.settings.settings import SETTINGS
 from planner_executor.graph.words.tables import Says, Shape, fault

@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Protocol
 
 from planner_executor.graph.ledger.ended_sessions import EndedSessions
-from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.outbox import Outbox
 from planner_executor.graph.ledger.protocol import Ledger, Message
+from planner_executor.graph.ledger.run_index import RunIndex, Unfinished
 from planner_executor.graph.ledger.timetable import Timetable
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
-from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
-from planner_executor.graph.record.summary import RunSummary
-from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 
 
 @dataclass(frozen=True)
@@ -56,19 +53,6 @@ class Redacted:
 
 
 @dataclass(frozen=True)
-class Unfinished:
-    """A run that is planned, executed or paused, and its owner: `holder` is its row among the leases, if it has one.
-
-    `is_dead`: the owner is known to be dead. `seq` is the number of the run's last event.
-    """
-
-    run: RunKey
-    seq: int
-    holder: Holder | None
-    is_dead: bool
-
-
-@dataclass(frozen=True)
 class Changes:
     """The runs with new events since a position, and the position to ask from next.
 
@@ -80,7 +64,7 @@ class Changes:
     is_complete: bool = True
 
 
-class RunStore(Ledger, Protocol):
+class RunStore(Ledger, RunIndex, Protocol):
     """A ledger whose runs can be listed, searched, inspected and changed from outside of the graph.
 
     The index of runs and the counters are updated in the transaction of each event, whichever ledger writes it.
@@ -174,18 +158,6 @@ class RunStore(Ledger, Protocol):
         At most `graph.ledger.search.CANDIDATES` threads, sorted by code points. The result for "" is empty.
         """
 
-    async def page(self, wanted: RunFilter) -> list[RunSummary]:
-        """Return a page of the index of runs, the latest first; see `graph.ledger.search.matches` and `as_shown`.
-
-        A page after an unknown run is empty.
-        """
-
-    async def waiting(self, limit: int, wanted: WaitingFilter = ALL, after: Waiting | None = None) -> list[RunSummary]:
-        """Return rows of runs that wait for a person and are wanted, in the order of the filter, after this place."""
-
-    async def waiting_count(self, wanted: WaitingFilter = ALL) -> int:
-        """Return how many of them there are."""
-
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due by `now`, what is due longest first."""
 
@@ -194,9 +166,6 @@ class RunStore(Ledger, Protocol):
 
         Those behind `before`; none if that run is unknown.
         """
-
-    async def unfinished(self) -> list[Unfinished]:
-        """Return the runs that are planned, executed or paused, the oldest first; those that wait are left out."""
 
     async def set_aside(self, found: Unfinished) -> bool:
         """Take a run from nobody, or from a dead owner, and leave it free; return whether it was as it was found.
@@ -210,9 +179,6 @@ class RunStore(Ledger, Protocol):
         Args:
             since: The position of an earlier call; None for none of the runs, and the position as it is now.
         """
-
-    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
-        """Return the rows of these runs in the index, in no order; runs that are not there are left out."""
 
     @property
     def outbox(self) -> Outbox:

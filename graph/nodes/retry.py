@@ -9,7 +9,8 @@ from planner_executor.graph.caller import caller_on
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.policy.approvers import NO_APPROVERS, alone_fault
+from planner_executor.graph.policy.approver_rule import alone_fault
+from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.raised_budget import read_raised
 from planner_executor.graph.policy.scope import rebind

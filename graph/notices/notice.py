@@ -2,36 +2,22 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any
 
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.record.run_key import RunKey
-from planner_executor.graph.record.run_status import ENDS, EndStatus
+from planner_executor.graph.record.run_status import FAILURES
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.text.inbox import asked_in_words
 
 KINDS = ("waits", "expires", "escalated", "failed", "ended")
 """That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended with
-less than it was to do (see `is_failure`), or otherwise."""
+less than it was to do (see `graph.record.run_status.is_failure`), or otherwise."""
 NAME_CHARACTERS = 100
 """How much of a run's name a title holds."""
 VERBS = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}
 """The words of each kind of notice about a run that waits."""
-
-
-def is_failure(status: EndStatus) -> bool:
-    """Whether a run that ended so has done less than it was to do, without a person who wanted that."""
-    match status:
-        case "failed" | "partial" | "budget_exhausted":
-            return True
-        case "succeeded" | "rejected" | "cancelled":
-            return False
-        case _:
-            assert_never(status)
-
-
-FAILURES = frozenset(status for status in ENDS if is_failure(status))
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import ApproverRule, is_proposed
-from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from planner_executor.graph.policy.approver_rule import ApproverRule, is_proposed
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
 REFERENCES = 2

@@ -38,7 +38,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
 from planner_executor.graph.plan.catalog import Effect
-from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
 from planner_executor.graph.policy.duration import A_DURATION, fits_a_year, seconds_in
 from planner_executor.graph.record.deadline import OnExpire
 from planner_executor.graph.record.person import same_name

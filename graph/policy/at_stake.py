@@ -5,14 +5,8 @@ from dataclasses import dataclass
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import (
-    TABLES,
-    ApproverRule,
-    Approvers,
-    have_to_approve,
-    missing,
-    people_rules,
-)
+from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve, missing, people_rules
+from planner_executor.graph.policy.approvers import TABLES, Approvers
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.words.name_list import listed

@@ -9,7 +9,7 @@ from typing import Any
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.standing import admits_all, consent_fault, is_whole, lasts_too_long
 from planner_executor.graph.record.run_state import RunState

@@ -23,12 +23,12 @@ from planner_executor.graph.policy.constraints import (
 )
 from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
 from planner_executor.graph.policy.duration import written
+from planner_executor.graph.policy.modes import ApprovalMode
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price
 from planner_executor.graph.record.standing_approval import LONGEST_S
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.words.tables import YesNo
 
-ApprovalMode = Literal["always", "side_effects", "never"]
 PolicyVerdict = Literal["allow", "review", "ask", "deny"]
 NewEffectsRule = Literal["ask", "deny"]
 PreviewChangedRule = Literal["ask", "go"]

@@ -52,14 +52,8 @@ from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.approvers_file import ApproversTable, Duration
 from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayTable, Rates
 from planner_executor.graph.policy.duration import seconds_in
-from planner_executor.graph.policy.policy import (
-    ApprovalMode,
-    NewEffectsRule,
-    Policy,
-    PolicyVerdict,
-    PreviewChangedRule,
-    ToolRule,
-)
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import NewEffectsRule, Policy, PolicyVerdict, PreviewChangedRule, ToolRule
 from planner_executor.graph.record.budget import NO_BUDGET, BudgetTable, Price
 from planner_executor.graph.record.standing_approval import LONGEST_S
 from planner_executor.graph.words.tables import Shape, Texts, fault, not_one_of, read

@@ -12,7 +12,8 @@ from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.plan.when import of_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers, have_to_approve
+from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.conditions import in_words
 from planner_executor.graph.policy.decision_deadline import TimeLimit

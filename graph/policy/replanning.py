@@ -6,11 +6,11 @@ from typing import Literal
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.modes import Replan
 from planner_executor.graph.record.ending import Ending
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_state import RunState
 
-Replan = Literal["never", "failure", "every_step"]
 Cause = Literal["failure", "step", "horizon", "steered"]
 ONE_STEP = "one step at a time: give the next step only, or the answer"
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import ApproverRule, givers_fault, missing
+from planner_executor.graph.policy.approver_rule import ApproverRule, givers_fault, missing
 from planner_executor.graph.policy.constraints import Constraint, Constraints
 from planner_executor.graph.policy.duration import in_words
 from planner_executor.graph.policy.policy import Policy

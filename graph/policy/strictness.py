@@ -7,7 +7,8 @@ from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.policy.constraints import Constraint
-from planner_executor.graph.policy.policy import ApprovalMode, Policy, PolicyVerdict
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import Policy, PolicyVerdict
 
 MODES = get_args(ApprovalMode)[::-1]
 VERDICTS: tuple[PolicyVerdict | None, ...] = ("allow", None, "review", "ask", "deny")

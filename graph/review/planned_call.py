@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 
 Later = Literal["unknown", "untrusted", "new", "uncertain", "long"]
 """Why a call is asked about when it is due: its arguments are not known, or too long to be shown in full, a model wrote

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent

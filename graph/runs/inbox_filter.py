@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
+from planner_executor.graph.policy.approver_rule import ApproverRule, approver_refusal, people_rules
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.summary import RunSummary

@@ -8,7 +8,7 @@ from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.run.review_clock import refuse_late, settle
-from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
+from planner_executor.graph.policy.approver_rule import ApproverRule, approver_refusal, people_rules
 from planner_executor.graph.record.events import Content, Draft, Event, LateAnswer, ResponseGiven, ReviewRequested
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.run_key import RunKey

@@ -12,7 +12,7 @@ from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import missing
+from planner_executor.graph.policy.approver_rule import missing
 from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.assignment import Assignment

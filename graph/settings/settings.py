@@ -1,88 +1,27 @@
-"""Settings of a graph: names and limits, as its operator chooses them, and what there is to say of each."""
+"""Settings of a graph: names and limits, as its operator chooses them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.reading import MAX_STEPS
-from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from planner_executor.graph.policy.replanning import Replan
+from planner_executor.graph.policy.modes import ApprovalMode, Replan
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
-
-Client = Literal["lowers", "sees", "ignores"]
-"""What a client of a graph server does with a setting: it sends a lower one, is shown it, or does not meet it."""
+from planner_executor.graph.settings.run_settings import RunSettings, Setting, choices_of, told_of
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What there is to say of a setting besides its name, type and default.
-
-    Attributes:
-        help: What it sets, as a clause without a full stop.
-        least: The least integer that it takes.
-        counts: What it counts, and what of it, in the words of `policy show`.
-        client: What a client of a graph server does with it.
-        nodes: Where Studio shows it.
-        option: How the command line writes its value; empty if it has no such option. A run remembers these settings.
-        suite: Whether a suite may set it for the arm that replans.
-        order: How two values compare for a run that goes on: the lower one, or the choice that is named first, is the
-            stricter; the one on record stays; or they are other.
-    """
-
-    help: str
-    least: int | None = None
-    counts: tuple[str, str] | None = None
-    client: Client = "sees"
-    nodes: tuple[str, ...] = ()
-    option: str = ""
-    suite: bool = False
-    order: Literal["lower", "recorded", "other"] = "lower"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Names and limits, each declared here alone: checks, forms, options, records and texts are made of its field.
+class Settings(RunSettings):
+    """Names and limits, each declared once: checks, forms, options, records and texts are made of its field.
 
     `timeout_s`, `attempts` and `backoff_s` are those of every step, see `graph.plan.attempts`.
     """
 
-    approval: Annotated[
-        ApprovalMode, Setting("Which plans need a person's approval", nodes=("review",), option="MODE")
-    ] = "always"
     policy: Annotated[Policy, Setting("The rules that allow, review and deny", client="ignores")] = NO_POLICY
     budget: Annotated[Budget, Setting("What a new run may spend", nodes=("executor",))] = NO_BUDGET
-    replan: Annotated[
-        Replan, Setting("When the remaining steps are revised", nodes=("replanner",), option="WHEN", suite=True)
-    ] = "failure"
-    horizon: Annotated[
-        Literal[1] | None,
-        Setting("Plan one step at a time", nodes=("planner",), option="1", suite=True, order="recorded"),
-    ] = None
-    max_concurrency: Annotated[
-        int,
-        Setting(
-            "Steps that run at a time, at most",
-            least=1,
-            counts=("step", "at a time"),
-            client="lowers",
-            nodes=("executor",),
-            option="N",
-        ),
-    ] = 16
-    max_replans: Annotated[
-        int,
-        Setting(
-            "Revisions per run after failures, at most",
-            least=0,
-            counts=("revision", "after failures"),
-            client="lowers",
-            nodes=("replanner",),
-            option="N",
-            suite=True,
-        ),
-    ] = 2
     max_rounds: Annotated[
         int,
         Setting(
@@ -101,18 +40,6 @@ class Settings:
             nodes=("executor",),
         ),
     ] = 2
-    max_repairs: Annotated[
-        int,
-        Setting(
-            "Rounds of repair of an invalid plan, at most; each has to have fewer faults than the one before",
-            least=0,
-            counts=("repair", "of an invalid plan"),
-            client="lowers",
-            nodes=("planner", "replanner"),
-            option="N",
-            suite=True,
-        ),
-    ] = 3
     max_feedback: Annotated[
         int,
         Setting(
@@ -206,22 +133,10 @@ class GivenSettings(TypedDict, total=False):
 
 
 TYPES: Mapping[str, Any] = get_type_hints(Settings)
-SETTINGS: Mapping[str, Setting] = {
-    name: kind.__metadata__[0] for name, kind in get_type_hints(Settings, include_extras=True).items()
-}
+SETTINGS: Mapping[str, Setting] = told_of(Settings)
 DEFAULTS: Mapping[str, Any] = {name: getattr(Settings(), name) for name in SETTINGS}
 OPTIONAL = tuple(name for name, default in DEFAULTS.items() if default is None)
-REMEMBERED = tuple(name for name, told in SETTINGS.items() if told.option)
-"""Settings that the command line takes, and that a run remembers."""
-
-
-def _choices(kind: Any) -> tuple[Any, ...]:
-    """Return the values that a type lists, with None if it may be left out."""
-    listed = [value for part in (kind, *get_args(kind)) if get_origin(part) is Literal for value in get_args(part)]
-    return (*listed, None) if listed and type(None) in get_args(kind) else tuple(listed)
-
-
-CHOICES: Mapping[str, tuple[Any, ...]] = {name: found for name, kind in TYPES.items() if (found := _choices(kind))}
+CHOICES: Mapping[str, tuple[Any, ...]] = choices_of(Settings)
 """Setting -> its values, the strictest first."""
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.record.budget import unit_in_words
+from planner_executor.graph.text.review.frame import limit_name
+from planner_executor.graph.words.name_list import counted, listed
 
 UNITS: Mapping[str, Callable[[float], str]] = {
     "seconds": lambda amount: f"{amount:,.0f}" if amount >= 10 else f"{amount:g}",
@@ -12,6 +14,24 @@ UNITS: Mapping[str, Callable[[float], str]] = {
 }
 NAMES = {"seconds": "seconds", "tokens": "tokens", "cost_usd": "US dollars"}
 MOMENT = "less than 1 second"
+
+
+def estimate_text(estimate: Mapping[str, Any]) -> str:
+    """Return a sentence on the remaining work and the remaining budget."""
+    chain = f" (longest chain: {estimate['longest_chain']})" if estimate["longest_chain"] > 1 else ""
+    by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
+    calls = counted(estimate["tool_calls"], "tool call")
+    if again := estimate.get("further_attempts"):
+        calls += f", {counted(again, 'further attempt')} after failures included"
+    beside = (
+        f", and what comes of {counted(estimate['to_refine'], 'step')} to refine" if "to_refine" in estimate else ""
+    )
+    told = f"To do: {counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}{beside}."
+    left = estimate.get("budget_left", {})
+    rest = ", ".join(limit_name(unit_in_words(limit, amount)) for limit, amount in left.items())
+    over = any(estimate[one] > left.get(one, estimate[one]) for one in ("steps", "tool_calls"))
+    told = f"{told} Left of the budget: {rest}." if left else told
+    return f"{told} The plan may take more than that; the run then asks." if over else told
 
 
 def takes_in_words(takes: Mapping[str, Any], name: Callable[[str], str] = str) -> str:

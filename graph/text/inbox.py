@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from planner_executor.graph.record.asked_effect import AskedEffect
-from planner_executor.graph.text.expectation import takes_in_words
-from planner_executor.graph.text.review.plan import estimate_text
+from planner_executor.graph.text.expectation import estimate_text, takes_in_words
 from planner_executor.graph.text.stopped import STOPPED, How
-from planner_executor.graph.text.table import Bundle, local, table_bundle
 
 ASKED: Mapping[str, str] = {
     "run_plan": "a plan to approve",
@@ -158,14 +156,3 @@ def age_in_words(since: float, now: float) -> str:
     ('2 h', 'less than a minute')
     """
     return left_in_words(max(now, since + 1.0), since)
-
-
-def inbox_bundle(rows: Sequence[InboxRow], following: str | None) -> Bundle:
-    """Return open requests as a table; `following` is the value of `after` for the next page."""
-    untils = (local(row.until) if row.until is not None else "-" for row in rows)
-    cells = [
-        (row.run, row.asked, row.does, local(row.since), until, row.may_take, row.goal)
-        for row, until in zip(rows, untils, strict=True)
-    ]
-    more = f"there are more: inbox(after={following!r})" if following else ""
-    return table_bundle(("run", "asks for", "would", "since", "until", "may take", "goal"), cells, more)

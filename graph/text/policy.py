@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.approvers import ANYBODY, ApproverRule
+from planner_executor.graph.policy.approver_rule import ANYBODY, ApproverRule
 from planner_executor.graph.policy.conditions import in_words
 from planner_executor.graph.policy.day_limits import rate_cap
 from planner_executor.graph.policy.duration import in_words as duration_in_words

@@ -7,7 +7,7 @@ is watched too. Only the worker's own monotonic clock counts; clocks of other ma
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.ledger.run_index import Unfinished
 from planner_executor.graph.record.run_key import RunKey
 
 

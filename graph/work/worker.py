@@ -15,8 +15,8 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import PACE, Pace
+from planner_executor.graph.ledger.run_index import Unfinished
 from planner_executor.graph.ledger.run_states import projected
-from planner_executor.graph.ledger.run_store import Unfinished
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs

@@ -86,6 +86,9 @@ def test_a_late_answer_is_refused_and_on_record(cli: Cli, start: Any, folder: Pa
     assert f"was not accepted, from os:{getpass.getuser()}: the answer came too late" in audit
     assert "rejected" in cli("show", latest()).stdout and cli("inbox", "--json").stdout.count('"run"') == 0
 
+    start("later", '[approvers]\ndecide_within = "0.001s"\n')
+    assert "later" not in cli("inbox").stdout and "later" in cli("runs", "--status", "rejected").stdout
+
 
 def test_alike_plans_are_approved_or_rejected_together_but_for_those_that_are_named(
     cli: Cli, start: Any, folder: Path, monkeypatch: pytest.MonkeyPatch

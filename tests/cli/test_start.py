@@ -57,7 +57,7 @@ def test_help_and_version_import_no_command_and_no_library_but_typer(folder: Pat
     [
         ("runs", ("asyncio", f"{GRAPH}record.events", f"{GRAPH}plan.schema"), 75),
         ("show first.1", (f"{GRAPH}plan.validation", f"{GRAPH}settings", f"{GRAPH}text.run_view"), 305),
-        ("inbox", ("yaml", "httpx", f"{GRAPH}cli.run_driver", f"{GRAPH}ledger.memory"), 350),
+        ("inbox", ("asyncio", f"{GRAPH}record.events", f"{GRAPH}plan.schema", f"{GRAPH}policy.policy"), 105),
     ],
 )
 def test_what_reads_runs_imports_no_other_command_and_nothing_that_drives_runs(

@@ -35,7 +35,8 @@ from planner_executor.graph.plan import (
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.normalization import ALIASES
 from planner_executor.graph.record.events import TYPES
-from planner_executor.graph.settings.settings import DEFAULTS, SETTINGS, Setting
+from planner_executor.graph.settings.run_settings import Setting
+from planner_executor.graph.settings.settings import DEFAULTS, SETTINGS
 from planner_executor.tools import calculator
 from planner_executor.tools.documents import pdf_text
 from planner_executor.tools.documents.pdf_blocks import PDF_BOUNDS

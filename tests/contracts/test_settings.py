@@ -1,4 +1,4 @@
-"""A setting is declared once, in `Settings`; what cannot be made of its field is held to it here."""
+"""A setting is declared once, in `Settings` or `RunSettings`; what cannot be made of its field is held to it here."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,8 @@ from authority import ROWS
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.settings.settings import REMEMBERED, SETTINGS, TYPES, GivenSettings, Setting
+from planner_executor.graph.settings.run_settings import REMEMBERED, Setting
+from planner_executor.graph.settings.settings import SETTINGS, TYPES, GivenSettings
 
 ROOT = Path(__file__).parents[2]
 ADDED = {
@@ -37,6 +38,8 @@ def unknown(settings: Mapping[str, Setting]) -> Iterator[str]:
         name for name, told in settings.items() if told.option
     }:
         yield "graph/cli/run_options.py"
+    if {name for name, told in settings.items() if told.option} != set(REMEMBERED):
+        yield "graph/settings/run_settings.py"
     if set(settings) != set(GivenSettings.__annotations__):
         yield "graph/settings/settings.py: GivenSettings"
 

@@ -5,7 +5,8 @@ from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, begun, departed, open
 
 from planner_executor.graph.errors import LeaseLostError
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.run_store import RunStore, Unfinished
+from planner_executor.graph.ledger.run_index import Unfinished
+from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.testing import drafted
 
 ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})

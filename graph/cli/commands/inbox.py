@@ -3,27 +3,22 @@
 import json as json_format
 import time
 from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.inbox_list import page
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.option_groups import with_option_groups
-from planner_executor.graph.cli.run_list import is_missing
-from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.waiting_filter import WaitingOrder
-from planner_executor.graph.review.alike import Batch
-from planner_executor.graph.runs.alike import alike_requests
-from planner_executor.graph.runs.inbox import Inbox, inbox
 from planner_executor.graph.runs.inbox_filter import ASKS, ORDERS, InboxFilter
+from planner_executor.graph.runs.inbox_page import Inbox
 from planner_executor.graph.text.inbox import GROUPS, Grouping, InboxRow, age_in_words, grouped, left_in_words
 from planner_executor.graph.words.name_list import counted
 
@@ -77,11 +72,11 @@ def inbox_command(
         given.check()
         wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
         if alike:
-            from planner_executor.graph.cli.inbox_decisions import show_alike
+            from planner_executor.graph.cli.inbox_decisions import alike_in, show_alike  # imports what drives runs
 
-            show_alike(screen, db, given, _alike(db, wanted, first), json=json)
+            show_alike(screen, db, given, alike_in(db, wanted, first), json=json)
             return
-        found = Inbox(()) if is_missing(db) else with_runs(db, partial(inbox, wanted=wanted, limit=first, after=after))
+        found = page(db, wanted, first, after)
         if json:
             print(json_format.dumps(found.to_json(), ensure_ascii=False, indent=2))  # noqa: T201  (the document)
             return
@@ -127,10 +122,6 @@ def _row(row: InboxRow, now: float) -> Iterator[str]:
         so_far = f"; approved so far by {', '.join(row.voters)}" if row.voters else ""
         yield f"policy  {escaped(row.policy + so_far)}"
     yield ""
-
-
-def _alike(db: str | Path, wanted: InboxFilter, first: int) -> list[Batch]:
-    return [] if is_missing(db) else with_runs(db, lambda runs: alike_requests(runs, wanted, first))
 
 
 def _until(row: InboxRow, now: float) -> str:

@@ -14,7 +14,8 @@ from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import NO_POLICY
 from planner_executor.graph.text.drawing.lettering import filled
 
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)

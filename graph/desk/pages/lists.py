@@ -29,8 +29,8 @@ from planner_executor.graph.record.run_status import STATUSES
 from planner_executor.graph.record.waiting_filter import WaitingOrder
 from planner_executor.graph.review.request import ActionName
 from planner_executor.graph.runs.inbox import inbox as open_requests
-from planner_executor.graph.runs.inbox import place_in_words
 from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.inbox_page import place_in_words
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.inbox import GROUPS, age_in_words, grouped, left_in_words
 from planner_executor.graph.text.stopped import STOPPED

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.review.asked_effects import asked_effects
 from planner_executor.graph.review.content import PlanContent, ReviewContent

@@ -8,7 +8,7 @@ from pydantic import JsonValue, ValidationError
 
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.policy.decision_deadline import AFTERWARDS
 from planner_executor.graph.record.budget import Budget, Usage
 from planner_executor.graph.record.deadline import moment_in_words

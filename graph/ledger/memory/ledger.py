@@ -20,7 +20,8 @@ from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
 from planner_executor.graph.ledger.owner import is_gone, may_live
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.ledger.replaced_owner import replacement
-from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from planner_executor.graph.ledger.run_index import Unfinished
+from planner_executor.graph.ledger.run_store import Changes, Health, Redacted
 from planner_executor.graph.ledger.search import (
     CANDIDATES,
     UNDER_WAY,

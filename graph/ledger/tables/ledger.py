@@ -11,8 +11,10 @@ from planner_executor.graph.ledger.erasure import redactor_of
 from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.ledger.replaced_owner import replacement
-from planner_executor.graph.ledger.run_store import Redacted, Unfinished
+from planner_executor.graph.ledger.run_index import Unfinished
+from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.tables.adoption import adopt
+from planner_executor.graph.ledger.tables.counts import counters
 from planner_executor.graph.ledger.tables.ended_sessions import SqlEndedSessions
 from planner_executor.graph.ledger.tables.erasure import erase
 from planner_executor.graph.ledger.tables.event_store import EventStore
@@ -22,15 +24,8 @@ from planner_executor.graph.ledger.tables.removal import remove, tombstones_of
 from planner_executor.graph.ledger.tables.run_index import differences, rebuild
 from planner_executor.graph.ledger.tables.run_names import runs_named
 from planner_executor.graph.ledger.tables.runs import forks_of, head_of, locked, numbers_of, run_id_of, transcript_of
-from planner_executor.graph.ledger.tables.search import (
-    counters,
-    due,
-    summaries,
-    unfinished,
-    waiting,
-    waiting_count,
-    with_approvals,
-)
+from planner_executor.graph.ledger.tables.search import due, summaries, unfinished, waiting, waiting_count
+from planner_executor.graph.ledger.tables.standing import with_approvals
 from planner_executor.graph.ledger.tables.timetable import SqlTimetable
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones

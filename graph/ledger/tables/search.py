@@ -1,18 +1,15 @@
-"""Finding runs in the index, and the counts over all of them."""
+"""Finding runs in the index."""
 
 from collections.abc import Mapping, Sequence
 
 from planner_executor.graph.ledger.index_row import SELECT, read
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.owner import is_gone
-from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.ledger.run_index import Unfinished
 from planner_executor.graph.ledger.search import UNDER_WAY, UNFINISHED
-from planner_executor.graph.ledger.stored_counts import read_counts
-from planner_executor.graph.ledger.tables.dialect import CLOCK, either
+from planner_executor.graph.ledger.tables.dialect import either
+from planner_executor.graph.ledger.tables.reader import Reader
 from planner_executor.graph.ledger.tables.run_names import id_of
-from planner_executor.graph.ledger.tables.transaction import Transaction
-from planner_executor.graph.record.counters import Counters, waiting_gauges
-from planner_executor.graph.record.events import StandingGiven
 from planner_executor.graph.record.run_key import RunKey, run_name
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.record.waiting_filter import NEVER, Waiting, WaitingFilter, WaitingOrder
@@ -35,15 +32,10 @@ _UNFINISHED = f"""{_LEASED.format(f", seq, {IS_SILENT}, owner, token, beat")}
 _DEAD = f"""{_LEASED.format(f", owner, {IS_SILENT}")}
     WHERE owner != '' AND status IN {UNDER_WAY} ORDER BY ledger_index.run"""
 _DUE = f"{_RUNS.format('')} WHERE due_at <= %s ORDER BY due_at, run LIMIT %s OFFSET %s"
-_WITH_APPROVALS = f"""{_RUNS.format("")} WHERE status IN {UNDER_WAY} {{}} AND EXISTS (SELECT 1 FROM ledger_events
-    WHERE ledger_events.run = ledger_index.run AND kind = %s) ORDER BY ledger_index.run DESC LIMIT %s"""
 _WAITING = f"{SELECT} WHERE {{}} ORDER BY {{}}, run LIMIT %s"
-_COUNTS = "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
-_WAITS = f"""SELECT waits_for, count(*), {CLOCK} - min(waiting_since) FROM ledger_index
-    WHERE waits_for IS NOT NULL GROUP BY waits_for"""
 
 
-def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:
+def summaries(tx: Reader, runs: Sequence[RunKey]) -> list[RunSummary]:
     """Return the rows of these runs in the index."""
     wanted = ", ".join(["(%s, %s)"] * len(runs))
     query = f"{SELECT} WHERE (thread, n) IN (VALUES {wanted})"
@@ -52,7 +44,7 @@ def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:
     )
 
 
-def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:
+def unfinished(tx: Reader, silent_s: float) -> list[Unfinished]:
     """Return the runs that are planned, executed or paused, the oldest first.
 
     An owner that was silent for more than `silent_s` seconds is dead.
@@ -68,19 +60,13 @@ def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:
     ]
 
 
-def dead(tx: Transaction, silent_s: float) -> tuple[str, ...]:
+def dead(tx: Reader, silent_s: float) -> tuple[str, ...]:
     """Return the names of runs that have not ended and whose owner is dead; for `silent_s` see `unfinished`."""
     found = tx.ask(_DEAD, silent_s)
     return tuple(run_name(thread, n) for thread, n, owner, is_silent in found if is_silent or is_gone(owner))
 
 
-def with_approvals(tx: Transaction, limit: int, before: RunKey | None) -> list[RunKey]:
-    """Return runs that have not ended and were given standing approvals of their own, the latest first."""
-    behind, place = ("", []) if before is None else ("AND ledger_index.run < %s", [id_of(tx, before) or 0])
-    return [RunKey(*row) for row in tx.ask(_WITH_APPROVALS.format(behind), *place, StandingGiven.kind, limit)]
-
-
-def waiting(tx: Transaction, limit: int, wanted: WaitingFilter, after: Waiting | None) -> list[RunSummary]:
+def waiting(tx: Reader, limit: int, wanted: WaitingFilter, after: Waiting | None) -> list[RunSummary]:
     """Return rows of runs that wait for a person and are wanted, in the order of the filter, after this place."""
     where, values = _wanted(wanted)
     value = _WAITING_VALUES[wanted.order]
@@ -90,7 +76,7 @@ def waiting(tx: Transaction, limit: int, wanted: WaitingFilter, after: Waiting |
     return [read(row) for row in tx.ask(_WAITING.format(where, value), *values, limit)]
 
 
-def waiting_count(tx: Transaction, wanted: WaitingFilter) -> int:
+def waiting_count(tx: Reader, wanted: WaitingFilter) -> int:
     """Return how many of them there are."""
     where, values = _wanted(wanted)
     return int(tx.ask(f"SELECT count(*) FROM ledger_index WHERE {where}", *values)[0][0])
@@ -102,11 +88,6 @@ def _wanted(wanted: WaitingFilter) -> tuple[str, list[object]]:
     return " AND ".join(parts), [PERSON, *(f'"{name}"' for name in wanted.asks), *wanted.words]
 
 
-def due(tx: Transaction, now: float, limit: int, offset: int) -> list[RunKey]:
+def due(tx: Reader, now: float, limit: int, offset: int) -> list[RunKey]:
     """Return runs whose open request has something due at `now`, in Unix seconds, what is due longest first."""
     return [RunKey(*row) for row in tx.ask(_DUE, now, limit, offset)]
-
-
-def counters(tx: Transaction) -> Counters:
-    """Return the counts over all runs, and the gauges by the database's clock."""
-    return Counters(read_counts(tx.ask(_COUNTS)), waiting_gauges(tx.ask(_WAITS)))

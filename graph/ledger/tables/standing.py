@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from planner_executor.graph.ledger.chain import COLUMNS, Row
+from planner_executor.graph.ledger.search import UNDER_WAY
 from planner_executor.graph.ledger.standing import (
     given_row,
     may_cover,
@@ -14,8 +15,11 @@ from planner_executor.graph.ledger.standing import (
     used_row,
 )
 from planner_executor.graph.ledger.tables.dialect import AMONG, BY_KEY, BYTES, INT, NAME, REAL
+from planner_executor.graph.ledger.tables.run_names import id_of
 from planner_executor.graph.ledger.tables.transaction import Transaction
+from planner_executor.graph.record.events import StandingGiven
 from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = f"""
@@ -44,6 +48,10 @@ _PUT = f"INSERT INTO ledger_standing (approval, {COLUMNS}) VALUES {{}} ON CONFLI
 _ERASE = "UPDATE ledger_standing SET payload = %s, salt = %s WHERE approval = %s AND seq = %s"
 _ROWS = f"SELECT {COLUMNS} FROM ledger_standing WHERE approval = %s ORDER BY seq"
 _ALL = f"SELECT approval, {COLUMNS} FROM ledger_standing {{}} ORDER BY approval, seq"
+_WITH_APPROVALS = f"""SELECT thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run
+    WHERE status IN {UNDER_WAY} {{}} AND EXISTS (SELECT 1 FROM ledger_events
+    WHERE ledger_events.run = ledger_index.run AND kind = '{StandingGiven.kind}')
+    ORDER BY ledger_index.run DESC LIMIT %s"""
 
 
 def give(tx: Transaction, approval: StandingApproval) -> None:
@@ -102,3 +110,9 @@ def _locked(tx: Transaction, name: str) -> list[Row]:
     """
     tx.on_server("SELECT FROM ledger_standing WHERE approval = %s AND seq = 1 FOR UPDATE", name)
     return [Row(*row) for row in tx.ask(_ROWS, name)]
+
+
+def with_approvals(tx: Transaction, limit: int, before: RunKey | None) -> list[RunKey]:
+    """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+    behind, place = ("", []) if before is None else ("AND ledger_index.run < %s", [id_of(tx, before) or 0])
+    return [RunKey(*row) for row in tx.ask(_WITH_APPROVALS.format(behind), *place, limit)]

@@ -7,12 +7,8 @@ from planner_executor.graph.calls.ruled_calls import RuledCalls
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import (
-    NO_APPROVERS,
-    nobody_left,
-    people_rules,
-    quorum_of,
-)
+from planner_executor.graph.policy.approver_rule import nobody_left, people_rules, quorum_of
+from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.budget import Budget

@@ -15,7 +15,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.policy.approvers import ApproverRule, missing
+from planner_executor.graph.policy.approver_rule import ApproverRule, missing
 from planner_executor.graph.record.call import call_key
 from planner_executor.graph.record.events import SettledWithPlan
 from planner_executor.graph.record.remaining import steps_left

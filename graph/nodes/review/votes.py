@@ -7,7 +7,8 @@ from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.review.people import askers_on, escalated_s, shown_stake
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, alone_fault, approver_refusal, missing
+from planner_executor.graph.policy.approver_rule import ApproverRule, alone_fault, approver_refusal, missing
+from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.record.events import Met, Voted
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.review.decision import RefusedDecision

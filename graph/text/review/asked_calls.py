@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.review.content import PlanContent, StepContent
 from planner_executor.graph.review.planned_call import Later
 from planner_executor.graph.text.review.frame import Block, Data, Prose, more

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plain_text.markdown import code, fenced, text_markdown
-from planner_executor.graph.plain_text.sanitize import escaped, visible
-from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.plain_text.sanitize import escaped, one_line, visible
 from planner_executor.graph.text.drawing.lettering import filled
 from planner_executor.graph.text.review.layout import ITEM, relaid
 
@@ -48,7 +47,7 @@ def name(text: str) -> str:
     >>> name("write_file"), name("demo.1"), name("server/**send**")
     ('write_file', 'demo.1', '`server/**send**`')
     """
-    told = cut_middle(plain(text), NAME_CHARACTERS)
+    told = cut_middle(one_line(text), NAME_CHARACTERS)
     return told if _PLAIN_NAME.fullmatch(told) else code(told)
 
 
@@ -58,13 +57,13 @@ def limit_name(text: str) -> str:
     >>> limit_name("2 of 2 calls of send"), limit_name("calls._x_")
     ('2 of 2 calls of send', '`calls._x_`')
     """
-    told = plain(text)
+    told = one_line(text)
     return told if _PLAIN_LIMIT.fullmatch(told) else code(told)
 
 
 def words(text: str) -> str:
     """Return words from outside for prose, as code; long ones without their middle."""
-    return code(cut_middle(plain(text), WORDS_CHARACTERS))
+    return code(cut_middle(one_line(text), WORDS_CHARACTERS))
 
 
 def sentences(told: Iterable[str]) -> Iterator[Prose]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from planner_executor.graph.policy.approvers import ApproverRule, have_to_approve
+from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve
 from planner_executor.graph.policy.at_stake import Reach
 from planner_executor.graph.policy.decision_deadline import AFTERWARDS
 from planner_executor.graph.record.deadline import moment_in_words

@@ -5,10 +5,9 @@ from typing import Any
 
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.budget import unit_in_words
 from planner_executor.graph.review.content import ParameterContent, PlanContent
 from planner_executor.graph.text.drawing.labels import plain
-from planner_executor.graph.text.expectation import takes_in_words
+from planner_executor.graph.text.expectation import estimate_text, takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
 from planner_executor.graph.text.review.asked_calls import asked_blocks
 from planner_executor.graph.text.review.bound import BOUND
@@ -16,13 +15,12 @@ from planner_executor.graph.text.review.changes import since_blocks
 from planner_executor.graph.text.review.criteria import Judged, criteria_blocks, listed_blocks
 from planner_executor.graph.text.review.drawing import PASSED_LINES, plan_data
 from planner_executor.graph.text.review.effects import effect_blocks, outcome
-from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
+from planner_executor.graph.text.review.frame import Block, Data, Prose, name, sentences, to_markdown, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.previews import preview_blocks
 from planner_executor.graph.text.review.values import MAX_CHARACTERS
 from planner_executor.graph.text.review.values import told as value_told
 from planner_executor.graph.text.review.why import why_blocks
-from planner_executor.graph.words.name_list import counted
 
 LEFT_OUT = "Constraints of the goal that the model of a step is not told:"
 
@@ -83,21 +81,3 @@ def _parameter(name: str, param: ParameterContent) -> list[str]:
     """Return the lines on a parameter."""
     by = "" if param.trust == "user" else f", from a source that is {param.trust}"
     return entry(f"{name}: {value_told(param.value, MAX_CHARACTERS)}{by}")
-
-
-def estimate_text(estimate: Mapping[str, Any]) -> str:
-    """Return a sentence on the remaining work and the remaining budget."""
-    chain = f" (longest chain: {estimate['longest_chain']})" if estimate["longest_chain"] > 1 else ""
-    by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
-    calls = counted(estimate["tool_calls"], "tool call")
-    if again := estimate.get("further_attempts"):
-        calls += f", {counted(again, 'further attempt')} after failures included"
-    beside = (
-        f", and what comes of {counted(estimate['to_refine'], 'step')} to refine" if "to_refine" in estimate else ""
-    )
-    told = f"To do: {counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}{beside}."
-    left = estimate.get("budget_left", {})
-    rest = ", ".join(limit_name(unit_in_words(limit, amount)) for limit, amount in left.items())
-    over = any(estimate[one] > left.get(one, estimate[one]) for one in ("steps", "tool_calls"))
-    told = f"{told} Left of the budget: {rest}." if left else told
-    return f"{told} The plan may take more than that; the run then asks." if over else told

@@ -10,7 +10,8 @@ from desk import PLAN, Desk, at_desk
 from planner_executor.graph.calls.held_calls import NOT_COVERED
 from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.policy import NO_POLICY, Policy, ToolRule
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.standing_approval import OF_PLAYBOOKS, StandingApproval

@@ -6,7 +6,8 @@ import pytest
 
 from planner_executor.graph.calls.ruled_calls import RuledCalls, Unmet
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.events import Event, ValueShown
 from planner_executor.graph.record.given_value import GivenValue

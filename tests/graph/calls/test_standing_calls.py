@@ -12,7 +12,8 @@ from planner_executor.graph.calls.tool_call import Admitted, ToolCall
 from planner_executor.graph.errors import StandingSpentError
 from planner_executor.graph.plan.attempts import NO_LIMITS
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.constraints import Constraint
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.policy import NO_POLICY, Policy

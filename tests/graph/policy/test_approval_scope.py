@@ -5,7 +5,8 @@ import pytest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms, ShownFor
-from planner_executor.graph.policy.policy import ApprovalMode, Policy, ToolRule
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import Policy, ToolRule
 
 TOOLS = {"look": ToolSpec("look", "", {}, effect="read")}
 

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import (
+from planner_executor.graph.policy.approver_rule import (
     ANYBODY,
     ApproverRule,
-    Approvers,
     alone_fault,
     approver_refusal,
     givers_fault,
@@ -17,6 +16,7 @@ from planner_executor.graph.policy.approvers import (
     missing,
     quorum_of,
 )
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.record.person import NOBODY, Approver

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import pytest
 
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.approvers_file import ApproversTable
 from planner_executor.graph.words.tables import Faults, Shape, read
 

@@ -4,7 +4,8 @@ import pytest
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.person import Approver

@@ -8,7 +8,8 @@ import pytest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.playbook_approval import covers_run, face_of, subject_of
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.events import Draft, Event, PlanRevised, RunForked, RunStarted

@@ -9,7 +9,8 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.constraints import Constraint
-from planner_executor.graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import Policy, PolicyVerdict, ToolRule
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.record.budget import Budget, Price
 from planner_executor.graph.record.trust_label import TrustLabel

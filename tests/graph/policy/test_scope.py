@@ -11,8 +11,10 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
-from planner_executor.graph.policy.policy import ApprovalMode, Policy, ToolRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
+from planner_executor.graph.policy.modes import ApprovalMode
+from planner_executor.graph.policy.policy import Policy, ToolRule
 from planner_executor.graph.policy.scope import (
     in_force,
     needs_person,

@@ -9,7 +9,7 @@ from hypothesis import given as given_by
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import ApproverRule, missing
+from planner_executor.graph.policy.approver_rule import ApproverRule, missing
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.policy.standing import (
     consent_fault,

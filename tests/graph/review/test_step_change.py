@@ -4,7 +4,8 @@ import pytest
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.record.events import Event, ResultSupplied, StepSkipped
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project

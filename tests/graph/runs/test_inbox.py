@@ -132,8 +132,8 @@ def test_an_inbox_is_searched_by_effect_and_starter_counted_and_put_in_another_o
 def test_for_a_person_so_many_rows_are_read_for_a_page_and_it_goes_on_at_the_next(
     agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planner_executor.graph.runs.inbox.CHUNK", 1)
-    monkeypatch.setattr("planner_executor.graph.runs.inbox.MOST_READ", 2)
+    monkeypatch.setattr("planner_executor.graph.runs.inbox_page.CHUNK", 1)
+    monkeypatch.setattr("planner_executor.graph.runs.inbox_page.MOST_READ", 2)
     own = agent(RULES)
     *_, last = (own.start("g", plan=plan).id for plan in (PAY, PAY, PAY, PAY, LOOK))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.ledger.run_index import Unfinished
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.work.watch import is_abandoned, seen
 

@@ -3,18 +3,19 @@
 import asyncio
 import sqlite3
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from planner_executor.graph.ledger.sqlite.index_file import read_index
+from planner_executor.graph.ledger.sqlite.index_file import IndexFile, read_index
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.ledger.sqlite.run_search import page
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.testing import drafted
 
-FIRST = partial(page, wanted=RunFilter(limit=5))
+
+async def first(index: IndexFile) -> list[RunSummary]:
+    return await index.page(RunFilter(limit=5))
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_it_has_the_rows_that_a_ledger_returns(file: Path) -> None:
-    found = read_index(str(file), FIRST)
+    found = read_index(str(file), first)
 
     assert found is not None and [(run.id, run.goal) for run in found] == [("a.1", "count")]
 
@@ -41,12 +42,12 @@ def test_a_file_that_a_ledger_has_to_open_first_has_none(file: Path, change: str
         db.execute("PRAGMA foreign_keys = OFF")
         db.execute(change)
 
-    assert read_index(str(file), FIRST) is None
+    assert read_index(str(file), first) is None
 
 
 def test_what_is_no_database_has_none_and_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no database")
 
-    assert read_index(str(tmp_path / "notes.txt"), FIRST) is None
-    assert read_index(str(tmp_path / "missing" / "runs.db"), FIRST) is None
+    assert read_index(str(tmp_path / "notes.txt"), first) is None
+    assert read_index(str(tmp_path / "missing" / "runs.db"), first) is None
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("notes.txt", "no database")]

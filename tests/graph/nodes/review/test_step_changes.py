@@ -8,7 +8,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from run_in_memory import planned, run_in_memory
 
 from planner_executor.graph.nodes.review.step_changes import change_in_words, take_changes
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.review.step_change import Skip, Supply
 from planner_executor.graph.testing import drafted, step

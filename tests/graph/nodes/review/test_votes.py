@@ -11,7 +11,8 @@ from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.review.votes import UNSEEN, Ballot, ballot_of, check_decider
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import Budget

@@ -8,7 +8,8 @@ from run_in_memory import PLAN, finished, planned, run_in_memory
 
 from planner_executor.graph.nodes.run.events import budget_reached, inbox_events, revision
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approver_rule import ApproverRule
+from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.prompts.planner import UNTRUSTED
 from planner_executor.graph.record.amendment import Amendment

@@ -8,7 +8,7 @@ import pytest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.record.comment import Comment

@@ -1,0 +1,174 @@
+"""A page of what needs a person, read from the index of runs."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, overload
+
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.run_index import RunIndex
+from planner_executor.graph.ledger.search import run_in
+from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve, people_rules
+from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.record.waiting_filter import Waiting
+from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.stopped import stopped_runs
+from planner_executor.graph.text.inbox import InboxRow, StoppedRow
+from planner_executor.graph.text.stopped import How
+
+CHUNK, MOST_READ = 200, 2_000
+"""Rows of the index that are read at a time, and for one page: what a person may decide goes on at its `next`."""
+Settled = Callable[[list[RunSummary]], Awaitable[list[RunSummary]]]
+
+
+async def _as_read(found: list[RunSummary]) -> list[RunSummary]:
+    return found
+
+
+@dataclass(frozen=True)
+class Inbox(Sequence[InboxRow]):
+    """Some open requests, the longest wait first; `next` is the value of `after` for the next page.
+
+    The first page has beside them the runs that `stopped`: those that died, failed or are paused. `total` is the number
+    of requests on all pages, None if it was not counted: on later pages, and for a person with several.
+    """
+
+    rows: tuple[InboxRow, ...]
+    next: str | None = None
+    stopped: tuple[StoppedRow, ...] = ()
+    total: int | None = None
+
+    @overload
+    def __getitem__(self, place: int) -> InboxRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[InboxRow]: ...
+    def __getitem__(self, place: int | slice) -> InboxRow | Sequence[InboxRow]:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the page as JSON."""
+        stopped = [row.to_json() for row in self.stopped]
+        rows = [row.to_json() for row in self.rows]
+        return {"inbox": rows, "next": self.next, "stopped": stopped, "total": self.total}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show a row for each request."""
+        from planner_executor.graph.text.inbox_table import inbox_bundle  # most inboxes are read in no notebook
+
+        return inbox_bundle(self.rows, self.next)
+
+
+async def inbox_page(
+    index: RunIndex, wanted: InboxFilter, limit: int, after: str | None, settled: Settled = _as_read
+) -> Inbox:
+    """Return a page of what needs a person; for its arguments see `graph.runs.inbox.inbox`.
+
+    Args:
+        index: The index.
+        wanted: What is looked for, and what comes first.
+        limit: How many, at most.
+        after: The place of the last request of the page before.
+        settled: Writes what is due for open requests, and returns those that still wait.
+
+    Raises:
+        InputError: `limit` is less than 1, or `after` is no such place.
+    """
+    if limit < 1:
+        raise InputError("limit", f"limit must be an integer >= 1, got {limit}")
+    found, following = await _requests(index, wanted, limit, _place(after), settled)
+    stopped, total = list[tuple[How, RunSummary]](), None
+    if after is None:
+        stopped = await stopped_runs(index) if wanted.stops else []
+        if following is None:
+            total = len(found)
+        elif wanted.person is None:
+            total = await index.waiting_count(wanted)
+    return Inbox(
+        tuple(map(_row, found)),
+        following and place_in_words(following),
+        tuple(_stopped_row(how, row) for how, row in stopped if wanted.has_stopped(how, row)),
+        total,
+    )
+
+
+async def _requests(
+    index: RunIndex, wanted: InboxFilter, limit: int, after: Waiting | None, settled: Settled
+) -> tuple[list[RunSummary], Waiting | None]:
+    """Return the requests of a page, and the place behind which the next page begins."""
+    found, read = list[RunSummary](), 0
+    # One more than is asked for: it says whether there is a next page.
+    size = CHUNK if wanted.person is not None else min(CHUNK, limit + 1)
+    while wanted.asks_people and (chunk := await index.waiting(size, wanted, after)):
+        after, read = wanted.place(chunk[-1]), read + len(chunk)
+        found += [run for run in await settled(chunk) if wanted.is_decided_by(run)]
+        if len(found) > limit:
+            return found[:limit], wanted.place(found[limit - 1])
+        if len(chunk) < size:
+            break
+        if read >= MOST_READ:
+            return found, after
+    return found, None
+
+
+def _stopped_row(how: How, run: RunSummary) -> StoppedRow:
+    return StoppedRow(
+        run=run.id,
+        goal=run.goal,
+        how=how,
+        status=run.status,
+        since=run.ended_at or run.updated_at,
+        tags=run.tags,
+        steps=run.steps,
+        succeeded=run.succeeded,
+        cost_usd=run.cost_usd,
+        tokens=run.tokens,
+        started_by=run.started_by,
+    )
+
+
+def _row(run: RunSummary) -> InboxRow:
+    review = run.review or OpenReview(0)
+    rules = people_rules(map(ApproverRule.from_json, review.rules), review.escalated_s)
+    estimate: Mapping[str, Any] = review.estimate
+    return InboxRow(
+        run=run.id,
+        goal=run.goal,
+        asks=run.asks,
+        since=run.waiting_since or 0.0,
+        until=run.until,
+        amount=run.amount,
+        estimate=estimate,
+        deciders=tuple(map(str, rules)),
+        policy=have_to_approve(rules) if rules else "",
+        voters=review.voters,
+        tags=run.tags,
+        revision=run.revision,
+        steps=run.steps,
+        succeeded=run.succeeded,
+        cost_usd=run.cost_usd,
+        tokens=run.tokens,
+        effects=review.effects,
+        left_out=review.left_out,
+        started_by=run.started_by,
+    )
+
+
+def place_in_words(place: Waiting) -> str:
+    """Return a place as `Inbox.next` has it."""
+    return f"{place.value!r}@{place.thread}.{place.n}"
+
+
+def _place(after: str | None) -> Waiting | None:
+    if after is None:
+        return None
+    value, _, name = after.partition("@")
+    run = run_in(name)
+    try:
+        assert run is not None and isfinite(float(value))
+        return Waiting(float(value), run.thread, run.n)
+    except (ValueError, AssertionError):
+        raise InputError("after", f"{after!r:.80} is no place of an inbox; give `next` of the page before") from None
