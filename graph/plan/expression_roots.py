@@ -42,7 +42,7 @@ class Roots:
 
 
 def roots_of(expression: str) -> Roots | None:
-    """Return what an expression names, None if it is no JMESPath, or too long or too deep to be one.
+    """Return what an expression names, None if it names no result, or is no JMESPath, or too long or deep to be one.
 
     >>> roots_of("max_by(a_result.rows, &n).x").results, roots_of("a_result[?c == b_result]").misplaced
     (('a',), ('b',))

@@ -180,6 +180,14 @@ async def test_what_ends_is_on_record_whether_or_not_anything_starts_after_it(pr
         assert await desk.kinds() == ["step_finished", "call_started", "call_finished"]
 
 
+async def test_what_has_ended_is_written_before_what_rests_on_it(prepared: Any) -> None:
+    async with at_desk() as desk, asyncio.TaskGroup() as tasks:
+        flow = (await prepared(desk, gathered("a", 1))).flow
+        await flow._start_ready(tasks, [])
+        await flow._write_ended()
+        assert await desk.kinds() == ["step_finished"]
+
+
 async def test_a_model_step_and_a_list_of_one_slot_run_to_their_end(prepared: Any) -> None:
     async with at_desk(look()) as desk:
         each = {**step("b", "look", n="{item_result}"), "for_each": [1, 2]}

@@ -1,6 +1,7 @@
 """A step for each item of a list: bounded, in order, and one failure does not lose the others."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -155,10 +156,13 @@ def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
     attempt = StepAttempt("a", "i", 1, 0.0)
 
     whole = Items(step, asyncio.Semaphore(), page, Silent(), done).end(attempt, 2)
-    partly = Items(step, asyncio.Semaphore(), page, Silent(), {0: done[0]}, {1: "odd"}).end(attempt, 2)
+    lacks = {0: replace(done[0], missing=("no page 2",))}
+    partly = Items(step, asyncio.Semaphore(), page, Silent(), lacks, {1: "odd"}).end(attempt, 2)
 
     assert (whole.called, whole.label) == ({"half": 3}, USER)
     assert (partly.called, partly.label.untrusted) == ({"half": 1}, True), "the error may quote what the item read"
+    (finished,) = partly.events
+    assert finished.data.to_json()["missing"] == ["a[1] failed: odd", "no page 2"]
 
 
 def test_of_many_items_that_failed_five_are_named() -> None:

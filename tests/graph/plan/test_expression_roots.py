@@ -163,6 +163,7 @@ def test_an_expression_of_the_most_characters_is_read_and_a_longer_one_is_none()
     longest = f"a_result.{'x' * (MAX_CHARACTERS - 9)}"
 
     assert roots_of(longest) is not None and roots_of(f"{longest}x") is None
+    assert roots_of("a.b") is roots_of("'a_result'") is None
 
 
 def test_parts_are_taken_of_results_alone_and_unknown_functions_are_found_at_any_depth() -> None:
