@@ -84,8 +84,8 @@ class ModelStep:
         self._asked_for: set[str] = set()
         self._faulty: list[tuple[str, str]] = []  # answers without a result, each with its fault
         self._messages: list[BaseMessage] = []
-        self._brief: Brief | None = None
-        self._is_recorded = False
+        self._brief: Brief | None  # `run` sets both
+        self._is_recorded: bool
         self._turn = 0
         places = [*self.batch] if self.item is None else [self.item]
         self._name = f"{self.step.id}[{'-'.join(map(str, places))}]" if places else self.step.id
@@ -276,7 +276,7 @@ def _formed(text: str, output: Output) -> tuple[JsonValue, str | None]:
     value, fault = None, None
     try:
         value = value_from(text)
-        if output != "json" and form_faults(value, output):  # a server that keeps to the schema puts it into an object
+        if form_faults(value, output):  # a server that keeps to the schema puts it into an object
             value = result_in(value)
     except NoJson as error:
         fault = f"{error}. Answer with the result as JSON only."

@@ -1,16 +1,21 @@
 """A step that a model does: its turns, its calls, and the form that its result has to have."""
 
+import json
 from typing import Any
 
 import pytest
 from desk import at_desk
 from langchain_core.messages import AIMessage
 
+from planner_executor.graph.calls.prompt import prompt_of
 from planner_executor.graph.execution.model_step import MAX_TURNS, ModelStep
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.normalization import CANNOT
 from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.executor import executor_messages
 from planner_executor.graph.record.call import call_key
+from planner_executor.graph.record.calls import Opening
+from planner_executor.graph.record.events import Brief, Content, Prompt
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 JSON: dict[str, Any] = {**step("a"), "output": "json"}
@@ -254,6 +259,7 @@ async def test_a_result_has_the_form_that_the_plan_asks_for(
         ({"enum": ["yes", "no"]}, "perhaps", "as JSON only"),
         ({"type": "number"}, "plain", "as JSON only"),
         ({"minLength": 1}, "plain", "as JSON only"),
+        ({"type": "array", "items": {"type": "integer"}}, '["x"]', "does not fit its schema"),
     ],
     ids=repr,
 )
@@ -305,6 +311,92 @@ async def test_a_model_with_tools_says_by_a_call_that_it_cannot_and_why(
     result, _, _ = await done(prepared, with_tools("look"), calling(CANNOT, **args), tools=[look])
 
     assert result.status == "failed" and words in result.error
+
+
+async def test_only_words_that_can_be_no_result_and_stand_beside_no_call_say_that_it_cannot(prepared: Any) -> None:
+    words, free, look = '{"cannot": "x"}', {**step("a"), "output": {"type": "object"}}, LoggedTools().tool("look")
+    beside = calling("look").model_copy(update={"content": words})
+
+    assert (await done(prepared, free, words))[0].value == {"cannot": "x"}
+    assert (await done(prepared, free, calling(CANNOT, why="no key")))[0].error.endswith("cannot do it: no key")
+    assert (await done(prepared, with_tools("look"), beside, "done", tools=[look]))[0].value == "done"
+
+
+async def test_a_tool_of_the_step_may_have_the_name_by_which_models_say_that_they_cannot(prepared: Any) -> None:
+    tools = LoggedTools()
+
+    result, _, _ = await done(prepared, with_tools(CANNOT), calling(CANNOT, n=1), "done", tools=[tools.tool(CANNOT)])
+
+    assert (result.value, tools.calls) == ("done", [(CANNOT, {"n": 1})])
+
+
+async def test_a_call_that_a_rule_refused_fails_the_step_unless_a_later_one_makes_up_for_it(prepared: Any) -> None:
+    send = LoggedTools().tool("send")
+    pinned = with_tools("send", args={"to": "x"})
+    other, right = calling("send", to="y"), calling("send", to="x")
+
+    result, _, _ = await done(prepared, pinned, other, "done", tools=[send])
+    repeated, _, _ = await done(prepared, {**pinned, "output": "json"}, other, "no", "no", tools=[send])
+    made_up, _, _ = await done(prepared, pinned, other, right, "done", tools=[send])
+
+    assert result.error.startswith("its call of send was refused") and made_up.value == "done"
+    assert repeated.error.startswith("its call of send was refused")
+
+
+async def test_a_model_is_told_of_one_call_if_the_plan_says_no_more_and_of_none_without_tools(prepared: Any) -> None:
+    look = LoggedTools().tool("look", effect="read")
+
+    _, once, _ = await done(prepared, {**step("a"), "tools": ["look"]}, calling("look"), "done", tools=[look])
+    _, alone, _ = await done(prepared, step("a"), " ", "thought")
+
+    assert str(once.prompts[-1][-1].text).endswith("calls left: look 0)")
+    assert str(alone.prompts[-1][-1].text).endswith("(turns left, this one included: 9)")
+
+
+async def test_what_a_model_is_told_at_the_start_is_on_record_with_its_first_turn_alone(prepared: Any) -> None:
+    async with at_desk() as desk:
+        await (await prepared(desk, step("a"), model=ScriptedModel([" ", "thought"]))).run()
+        begun = [event for event in await desk.ledger.events(desk.run) if event.kind == "model_started"]
+
+    assert ["brief" in event.payload for event in begun] == [True, False]
+
+
+HERE, BEFORE = Brief(date="2026-02-02"), Brief(date="2026-01-01")
+
+
+@pytest.mark.parametrize(
+    ("brief", "changed", "label", "goes_on"),
+    [
+        (BEFORE, {}, "a:1", True),
+        (None, {}, "a:1", True),
+        (BEFORE, {"more": 1}, "a:1", True),
+        (None, {"objective": "other"}, "a:1", False),
+        (None, {}, "a again 1:1", False),
+        (BEFORE, {"more": 1}, "a again 1:1", False),
+    ],
+    ids=["alike", "no brief", "of another release", "of other work", "of another try", "of a try before that"],
+)
+async def test_a_conversation_on_record_goes_on_if_it_is_of_this_try_at_the_same_work(
+    prepared: Any, brief: Brief | None, changed: dict[str, Any], label: str, goes_on: bool
+) -> None:
+    one = Step.model_validate(step("a"))
+    system, human = executor_messages("g", one, {}, {}, brief=brief or HERE)
+    document = json.dumps({**json.loads(str(human.content)), **changed})
+    said = [system, human.model_copy(update={"content": document})] if changed else [system, human]
+    prompt = prompt_of(said)
+
+    async with at_desk() as desk:
+        work = (await prepared(desk, step("a"))).flow.work
+        key = digest([work.record.id, "executor", label, digest(prompt)])
+        opening = Opening(key, brief, Prompt(messages=Content(prompt)))
+        loop = ModelStep(
+            one, {}, work.gate, work.toolbox, work.executors[None], {}, work.label_read(one), openings=[opening]
+        )
+        messages = await loop._opened("g", {}, HERE)
+
+    is_recorded = goes_on and (brief is None or bool(changed))
+    assert (loop._brief, loop._is_recorded) == (brief if goes_on else HERE, is_recorded)
+    assert prompt_of(messages) == (prompt if goes_on else prompt_of(executor_messages("g", one, {}, {}, brief=HERE)))
 
 
 async def test_a_model_that_asks_for_nothing_readable_fails_for_that(prepared: Any) -> None:
