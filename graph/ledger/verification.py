@@ -1,12 +1,12 @@
 """Verification of a run's record: the chain, the artifacts, the seal, and a hash that was noted earlier."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from planner_executor.graph.ledger.chain import REDACTED, Fault, Row, fault_of
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
-from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.transcript import Transcript, events_of
 
 SealState = Literal["none", "unchecked", "whole", "broken"]
 
@@ -64,13 +64,14 @@ def verify(transcript: Transcript, key: SealKey | None = None, head: str | None 
         head: An earlier noted hash of one of its events, as hexadecimal digits, which the record must still contain.
     """
     fault = fault_of(transcript.run, transcript.rows, transcript.written)
-    seal = _seal_state(transcript, key)
+    unfit = seal_fault(key, transcript.key, transcript.seal, transcript.head) if key is not None else None
     noted_seq = next((row.seq for row in transcript.rows if head and row.link.hex() == head.strip().lower()), None)
     faults = [f"event {fault.seq} {fault.why}"] if fault else []
     if fault is None:  # else what the events name may be forged as well
         lost = transcript.lost_artifacts().items()
         faults += [f"event {seq} names artifact {name}, which is lost or changed" for seq, name in lost]
-    faults += _seal_faults(transcript, key)
+    if unfit is not None:
+        faults.append(f"the run {unfit}")
     if head and noted_seq is None:
         faults.append(f"no event has the hash {head}: the record was written anew, or its end was cut off")
     return Verification(
@@ -79,42 +80,31 @@ def verify(transcript: Transcript, key: SealKey | None = None, head: str | None 
         head=transcript.head.hex() if isinstance(transcript.head, bytes) else "",
         artifacts=len(transcript.artifacts),
         key=transcript.key,
-        seal=seal,
-        redactions=_redactions(transcript.rows, transcript),
+        seal=_seal_state(transcript, key, unfit),
+        redactions=tuple(_redactions(transcript.rows)),
         fault=fault,
         noted_seq=noted_seq,
         faults=tuple(faults),
     )
 
 
-def _seal_state(transcript: Transcript, key: SealKey | None) -> SealState:
+def _seal_state(transcript: Transcript, key: SealKey | None, unfit: str | None) -> SealState:
     if transcript.seal is None and transcript.key is None:
         return "none"
     if key is None:
         return "unchecked"
-    fits = key.id == transcript.key and transcript.seal is not None and key.fits(transcript.head, transcript.seal)
-    return "whole" if fits else "broken"
+    return "whole" if unfit is None else "broken"
 
 
-def _seal_faults(transcript: Transcript, key: SealKey | None) -> list[str]:
-    fault = seal_fault(key, transcript.key, transcript.seal, transcript.head) if key is not None else None
-    return [f"the run {fault}"] if fault else []
-
-
-def _redactions(rows: Sequence[Row], transcript: Transcript) -> tuple[Redaction, ...]:
-    if not any(row.kind == REDACTED for row in rows):
-        return ()
-    redactions = [event for event in transcript.events() if event.kind == REDACTED]
-    return tuple(
-        Redaction(
+def _redactions(rows: Sequence[Row]) -> Iterator[Redaction]:
+    for event in events_of(row for row in rows if row.kind == REDACTED):
+        yield Redaction(
             seq=event.seq,
             events=_changed_by(event.payload.get("left")),
             by=str(event.payload.get("by")),
             at=event.at,
             reason=str(event.payload.get("reason")),
         )
-        for event in redactions
-    )
 
 
 def _changed_by(left: Any) -> tuple[int, ...]:

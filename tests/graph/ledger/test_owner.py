@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from planner_executor.graph.ledger.owner import is_gone, new_owner, retire
+from planner_executor.graph.ledger import owner as owners
+from planner_executor.graph.ledger.owner import is_gone, may_live, named_owner, new_owner, retire, this_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")
 
@@ -77,6 +79,7 @@ def test_an_owner_of_this_process_is_gone_once_it_is_done() -> None:
     retire(owner)
 
     assert is_gone(owner) and not is_gone(other)
+    assert [may_live(one) for one in (owner, other, "", None)] == [False, True, False, False]
 
 
 @needs_proc
@@ -96,7 +99,26 @@ def test_a_process_may_call_itself_anything(child: Any, name: str) -> None:
     assert is_gone(owner)
 
 
-@pytest.mark.parametrize("part", [{"host": "elsewhere"}, {"boot": "before"}, {"boot": ""}, {"start": ""}])
+@pytest.mark.parametrize("part", [{"host": "elsewhere"}, {"boot": "before"}, {"boot": ""}, {"start": ""}, {"pid": "x"}])
 @pytest.mark.parametrize("pid", [str(os.getpid()), "4194305"], ids=["taken", "free"])
 def test_an_owner_about_which_nothing_is_known_for_sure_is_not_gone(part: dict[str, str], pid: str) -> None:
-    assert not is_gone(altered(**{"start": "0", **part, "pid": pid}))
+    assert not is_gone(altered(**{"start": "0", "pid": pid, **part}))
+
+
+async def test_on_an_event_loop_the_files_of_a_process_are_read_on_a_thread_and_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readers: list[threading.Thread] = []
+
+    def started(_pid: int) -> None:
+        readers.append(threading.current_thread())
+
+    this_process.cache_clear()
+    monkeypatch.setattr(owners, "_process_read", 0)
+    monkeypatch.setattr(owners, "_started", started)
+    names = [await named_owner() for _ in range(2)]
+    this_process.cache_clear()
+
+    (reader,) = readers
+    assert reader is not threading.current_thread()
+    assert [name.split("|")[3] for name in names] == ["", ""], "it is not known when the process started"

@@ -1,5 +1,15 @@
-from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, gaps, tombstone_after
+"""What remains of threads that were removed: a chain of rows without words, found by those who know a name."""
+
+from dataclasses import replace
+
+import pytest
+
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, end_fault, gaps, tombstone_after
 from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.run_key import NUMBER_DIGITS
+
+KEY = SealKey(b"a secret of many letters")
 
 
 def buried(*threads: tuple[str, int]) -> Tombstones:
@@ -22,6 +32,57 @@ def test_a_row_of_another_type_is_a_changed_one() -> None:
         stored = [*row.stored(), None]
         stored[place] = cell
         assert list(chain_faults(Tombstones.read([stored]), None)), place
+
+
+def test_rows_are_read_as_they_were_stored_with_the_seal_of_the_last() -> None:
+    runs = [Transcript("a", n, (), 0) for n in (1, 2)]
+    first = tombstone_after(None, runs, 1.0, "os:ada", None)
+    found = Tombstones((first, tombstone_after(first, runs, 2.0, "os:ada", KEY)), b"seal")
+
+    assert (
+        Tombstones.read([(*row.stored(), seal) for row, seal in zip(found.rows, (None, b"seal"), strict=True)]) == found
+    )
+    assert Tombstones.read([]) == Tombstones()
+    assert (found.runs, found.rows[1].last, found.rows[1].key) == (4, 2, KEY.id)
+    assert list(chain_faults(found, None)) == [], "without the key nothing is said of the seal"
+
+
+def test_the_end_of_the_chain_is_what_the_key_has_sealed() -> None:
+    bare, sealed = (tombstone_after(None, [Transcript("a", 1, (), 0)], 1.0, "os:ada", key) for key in (None, KEY))
+    seal = KEY.seal(sealed.link)
+
+    for last, made, key, fits in (
+        (None, None, KEY, True),
+        (bare, None, KEY, True),
+        (bare, b"x", None, False),
+        (bare, b"x", KEY, False),
+        (sealed, seal, KEY, True),
+        (sealed, b"x", KEY, False),
+        (sealed, None, KEY, False),
+        (sealed, seal, None, False),
+    ):
+        fault = end_fault(last, made, key)
+        assert (fault is None) is fits and (fits or str(fault).startswith("the chain of tombstones "))
+        faults = list(chain_faults(Tombstones((last,) if last else (), made), key))
+        assert faults == ([] if fits or key is None else [fault])
+
+
+def test_a_tombstone_that_is_missing_or_was_changed_is_named() -> None:
+    one, two = buried(("a", 1), ("b", 1)).rows
+
+    assert list(chain_faults(Tombstones((two,)), None)) == ["tombstone 1 is missing"]
+    assert list(chain_faults(Tombstones((one, replace(two, by="os:eve"))), KEY)) == ["tombstone 2 was changed"]
+
+
+@pytest.mark.parametrize("n", ["x", "\u0663", str(10**NUMBER_DIGITS)], ids=["x", "another digit", "a digit more"])
+def test_what_is_no_number_of_a_run_names_none(n: str) -> None:
+    assert buried(("a", 3), ("a", 10**NUMBER_DIGITS)).named(f"a.{n}") is None
+
+
+def test_the_number_of_a_run_may_have_as_many_digits_as_there_are() -> None:
+    last = 10 ** (NUMBER_DIGITS - 1)
+
+    assert buried(("a", last)).named(f"a.{last}") is not None
 
 
 def test_a_run_and_a_thread_are_found_by_name() -> None:

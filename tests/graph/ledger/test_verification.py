@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.graph.errors import ExportError
-from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.chain import REDACTED, Row
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.transcript import Transcript
-from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.ledger.verification import Redaction, verify
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
@@ -175,9 +175,47 @@ def test_a_run_under_another_name_is_found(transcript: Transcript) -> None:
     assert verify(replace(transcript, n=2)).fault is not None
 
 
+OTHER = SealKey(b"another secret of letters")
+
+
+@pytest.mark.parametrize(
+    ("stored", "key", "state"),
+    [
+        ({"key": None, "seal": None}, None, "none"),
+        ({"key": None, "seal": None}, KEY, "none"),
+        ({}, None, "unchecked"),
+        ({"seal": None}, None, "unchecked"),
+        ({}, KEY, "whole"),
+        ({}, OTHER, "broken"),
+        ({"seal": None}, KEY, "broken"),
+        ({"key": None}, KEY, "broken"),
+        ({"seal": b"x"}, KEY, "broken"),
+    ],
+)
+def test_a_seal_is_whole_or_broken_for_whoever_has_the_key(
+    transcript: Transcript, stored: Any, key: SealKey | None, state: str
+) -> None:
+    found = verify(replace(transcript, **stored), key)
+
+    assert found.seal == state and found.is_whole is (key is None or state == "whole")
+
+
+def test_redactions_are_named_as_far_as_they_can_be_read_and_a_fault_with_its_event(transcript: Transcript) -> None:
+    told = {"left": [{"seq": 2}, {"seq": "3"}, {}, 4], "by": "os:ada", "reason": "asked for"}
+    (plain, *_), payloads = transcript.rows, (json.dumps(told), json.dumps({"left": 5}), "[]")
+    rows = [plain, *(plain._replace(seq=5, kind=REDACTED, payload=text, link="text") for text in payloads)]
+
+    found = verify(replace(transcript, rows=rows))
+
+    first, second = found.redactions
+    assert first == Redaction(5, (2,), "os:ada", plain.at, "asked for") and second.events == ()
+    assert found.head == "" and found.to_json()["first_bad"] == {"seq": 2, "why": "is missing"}
+
+
 def test_a_hash_that_was_noted_is_found_again_or_missed(transcript: Transcript) -> None:
     noted = transcript.rows[2].link.hex()
 
+    assert verify(transcript, head=noted.upper()).is_whole
     assert verify(transcript, head=noted.upper()).noted_seq == 3
     assert verify(transcript, head=verify(transcript).head).noted_seq == EVENTS
     cut = replace(transcript, rows=transcript.rows[:2], written=2)
