@@ -79,11 +79,10 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without the value."""
-        text = self._without_forms(text)
-        forms = [form for form in self.forms if len(form) > CUT_CHARACTERS]
-        text = _without_beginnings(text, forms, MARK, CUT)
+        text = _without_beginnings(self._without_forms(text), self.forms, MARK, CUT)
         if CUT_BACKWARDS.search(text[::-1]):
-            text = _without_beginnings(text[::-1], [form[::-1] for form in forms], MARK[::-1], CUT_BACKWARDS)[::-1]
+            forms = [form[::-1] for form in self.forms]
+            text = _without_beginnings(text[::-1], forms, MARK[::-1], CUT_BACKWARDS)[::-1]
         return DIGEST.sub(lambda found: self.names.get(found[0], found[0]), text) if self.names else text
 
     def _without_forms(self, text: str) -> str:

@@ -74,6 +74,27 @@ def test_an_end_of_the_value_is_found_where_the_middle_of_a_text_was_cut_out(cut
     assert redactor.text(f"it is{cut}a short sentence") == f"it is{cut}a short sentence"
 
 
+def test_each_form_of_the_value_is_found_where_a_text_was_cut_also_at_its_beginning() -> None:
+    redactor = Redactor('pa"ss wörd for all')
+
+    assert redactor.text('pa"ss wörd… and pa\\"ss wörd… and pa"ss wörd fo…') == f"{MARK}… and {MARK}… and {MARK}…"
+    assert redactor.text(json.dumps('is pa"ss wörd for all!')) == json.dumps(f"is {MARK}!")
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "may"),
+    [
+        ("4711-0815-22", "*4711* 0815 22", True),
+        ("4711-0815-22", "it was 4711-0815-22 by then", False),
+        ("4711-0815-22", "4711 and 0815", False),
+        ("abcd-efgh", "a b c d e f g h", True),
+        ("abcd-efg", "a b c d e f g", False),
+    ],
+)
+def test_a_rewritten_text_may_hold_a_value_whose_letters_it_has_in_order(secret: str, text: str, may: bool) -> None:
+    assert Redactor(secret).may_echo_in(text) is may
+
+
 def test_too_short_a_value_is_refused() -> None:
     with pytest.raises(Unredactable, match="4"):
         Redactor("abc")
@@ -89,13 +110,16 @@ def test_a_word_of_the_record_is_refused() -> None:
             redacted_payload(payload, Redactor("retries"))
 
 
-PLAN_DIGEST, BINDING, KEY, OTHER, SUBJECT, INPUTS = (digest(word) for word in ("plan", "binding", "k", "o", "s", "in"))
+PLAN_DIGEST, BINDING, KEY, OTHER, SUBJECT, INPUTS, DEEP = (
+    digest(word) for word in ("plan", "binding", "k", "o", "s", "in", "deep")
+)
 EVENTS = [
     event(1, "plan_revised", plan={"args": "4711"}, digest=PLAN_DIGEST, binding=BINDING, failures=["0123456789abcdef"]),
     event(2, "review_requested", digest=PLAN_DIGEST, subject=SUBJECT),
     event(3, "call_started", key=KEY, args={"pin": 4711}),
     event(4, "call_started", key=OTHER, args={"pin": 5000}),
     event(5, "step_finished", inputs=INPUTS, value=digest("somebody's")),
+    event(6, "call_started", args="4711", within={"of": [DEEP]}),
 ]
 
 
@@ -105,8 +129,8 @@ def names() -> dict[str, str]:
 
 
 def test_every_digest_that_may_rest_on_the_value_gets_a_name_and_no_other_does() -> None:
-    assert set(names()) == {PLAN_DIGEST, BINDING, SUBJECT, KEY, INPUTS, "0123456789abcdef"}
-    assert len(set(names().values())) == 6
+    assert set(names()) == {PLAN_DIGEST, BINDING, SUBJECT, KEY, INPUTS, DEEP, "0123456789abcdef"}
+    assert len(set(names().values())) == 7
 
 
 def test_a_digest_has_the_same_name_wherever_it_stands() -> None:
