@@ -31,11 +31,7 @@ def playbook_fault(record: RunState, plan: Plan) -> str | None:
         return "this run is a fork"
     if ran.own_goal:
         return "this run has a goal of its own in place of the playbook's description"
-    if (
-        record.plan_state.revision != 1
-        or revised is None
-        or (revised.author, revised.digest) != ("caller", plan.digest)
-    ):
+    if revised is None or (revised.revision, revised.author, revised.digest) != (1, "caller", plan.digest):
         return "the plan is not that of the playbook any more"
     if record.plan_state.unchanged is not None or record.plan_state.stalled is not None:
         return "another plan was asked for"

@@ -10,7 +10,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.policy.approvers import Approvers
-from planner_executor.graph.policy.playbook_approval import covers_run, face_of, subject_of
+from planner_executor.graph.policy.playbook_approval import covers_run, face_of, playbook_fault, subject_of
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.events import Draft, Event, PlanRevised, RunForked, RunStarted
 from planner_executor.graph.record.projection import project
@@ -82,6 +82,32 @@ def test_a_fork_is_not_covered() -> None:
     forked.assignment = forked.assignment.run_forked(RunForked(source="other.1"))
 
     assert not is_covered(approval(), known, forked)
+
+
+def test_a_run_without_a_plan_or_of_which_another_plan_was_asked_for_is_not_covered() -> None:
+    known, stays, stalls = plan(), run(plan()), run(plan())
+    stays.plan_state.unchanged, stalls.plan_state.stalled = "it is right", "no progress"
+    begun = Event.written(1, NOW, Draft(RunStarted(goal="g", playbook=RAN)))
+
+    for record in (stays, stalls, project([begun])):
+        assert playbook_fault(record, known) is not None and not is_covered(approval(), known, record)
+
+
+def test_a_value_of_which_nobody_vouches_is_covered_by_no_approval_also_of_a_plan_with_such_values() -> None:
+    known = plan(5, "untrusted")
+
+    assert not is_covered(approval(playbook=subject_of(run(known), known)), known)
+
+
+def test_a_run_is_played_again_under_the_approval_of_its_playbook_whatever_the_time() -> None:
+    over = StandingUse(approval(until=0.0), is_replayed=True)
+
+    assert is_covered(over, plan()) and not is_covered(replace(over, is_replayed=False), plan())
+    assert not is_covered(over, plan(), run(plan(), playbook={**RAN, "version": 2}))
+
+
+def test_since_when_a_playbook_has_changed_makes_it_no_other_one() -> None:
+    assert is_covered(approval(), plan(), run(plan(), playbook={**RAN, "changed_since": 2}))
 
 
 def test_the_last_run_is_counted_and_a_run_that_was_counted_passes_again_unless_it_is_revoked() -> None:

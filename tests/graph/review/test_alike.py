@@ -39,6 +39,12 @@ def test_a_table_has_every_argument_that_differs_and_no_other() -> None:
     assert batch.to_json()["rows"][0] == {"run": "a", "goal": "of a", "values": ['"ann"', "5"]}
 
 
+def test_columns_stand_in_the_order_of_the_first_request() -> None:
+    (batch,) = batches([request("a"), request("b", plan={"args": {"amount": 6, "to": "x"}})])
+
+    assert batch.columns == (("r", "to"), ("r", "amount"))
+
+
 def test_numbers_and_texts_that_look_alike_differ() -> None:
     (batch,) = batches([request("a", to=1), request("b", to="1"), request("c", to=True)])
 
@@ -79,6 +85,21 @@ def test_what_a_person_has_to_look_at_is_decided_by_itself(name: str) -> None:
     alone = [request(run, **ALONE[name]) for run in ("a", "b")]
 
     assert all(map(alone_because, alone)) and batches(alone) == []
+
+
+@pytest.mark.parametrize("name", ["untrusted", "held", "new", "uncertain", "begun"])
+def test_one_step_of_several_that_a_person_has_to_look_at_is_enough(name: str) -> None:
+    alone, plain = request("a", **ALONE[name]), request("b")["review"]["actions"][0]["steps"]
+    alone["review"]["actions"][0]["steps"] += plain
+
+    assert alone_because(request("b")) is None and alone_because(alone) is not None
+
+
+def test_a_request_whose_content_tells_of_more_than_it_asks_is_decided_by_itself() -> None:
+    told = request("a")
+    told["review"]["actions"] *= 2
+
+    assert alone_because(told) == "its content is not on record"
 
 
 @pytest.mark.parametrize("field", ["changes", "comments", "notes"])
