@@ -21,4 +21,5 @@ def test_of_several_effects_the_largest_amount_counts_and_other_numbers_do_not()
         f"{'9' * 16} EUR",
     ]
     assert largest_amount(effects) == 129.9
+    assert largest_amount([f"{'9' * 15} EUR"]) == float("9" * 15)
     assert largest_amount(["look at 5000", "1.2.3.4 EUR"]) is None

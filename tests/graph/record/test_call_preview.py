@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from planner_executor.graph.record.call_preview import BEYOND, CHARACTERS, MOST, CallPreview, Previews
 
 
@@ -9,6 +11,7 @@ def test_of_a_long_text_the_beginning_is_kept_and_its_end_is_still_compared() ->
     one, other = said("x" * CHARACTERS + "a"), said("x" * CHARACTERS + "b")
 
     assert (one.text, one.length) == ("x" * CHARACTERS, CHARACTERS + 1)
+    assert said("x" * CHARACTERS).length is None
     assert one.text == other.text and not one.is_like(other) and one.is_like(said("x" * CHARACTERS + "a"))
 
 
@@ -33,6 +36,7 @@ def test_what_differs_from_what_was_shown_stays_beside_it_until_it_differs_no_mo
     assert previews.before["k"] == said("two"), "a request that is built again says the same"
     assert not previews.made_again(CallPreview("k", "step_1", "note", same=True))
     assert previews.before == {} and previews.by_key["k"] == said("three")
+    assert not previews.made_again(said("three")) and previews.before == {}
 
 
 def test_one_that_is_begun_is_known_as_none() -> None:
@@ -40,6 +44,9 @@ def test_one_that_is_begun_is_known_as_none() -> None:
     previews.made([CallPreview("k", "step_1", "note")])
 
     assert previews.by_key == {}
+    bare = CallPreview("k", "step_1", "note")
+    others = (said("one"), replace(bare, none="no luck"), replace(bare, same=True))
+    assert bare.is_begun and not any(one.is_begun for one in others)
 
 
 def test_of_more_than_a_request_shows_the_others_were_seen_by_nobody() -> None:
@@ -48,7 +55,7 @@ def test_of_more_than_a_request_shows_the_others_were_seen_by_nobody() -> None:
     previews.made([CallPreview(many[0], "step_1", "note", none=BEYOND)])
     previews.were_shown(many)
 
-    assert previews.counted(many) == many[1 : MOST + 1]
+    assert previews.counted(["unknown", *many]) == many[1 : MOST + 1]
     assert many[0] not in previews.shown and not previews.made_again(said("one", many[0]))
 
 

@@ -60,6 +60,7 @@ def test_it_is_met(check: dict[str, Any]) -> None:
         ({"matches": "sun", "of": "title"}, "not found in 'Offshore wind'"),
         ({"matches": "a", "of": "gone"}, "not found in 'null'"),
         ({"range": [0, 1], "of": "total"}, "it is 250"),
+        ({"range": [251, None], "of": "total"}, "it is 250"),
         ({"range": [0, 1], "of": "title"}, 'it is no number but "Offshore wind"'),
         ({"range": [0, 1], "of": "open"}, "it is no number but false"),
         ({"non_empty": True, "of": "none"}, "it is null"),
@@ -75,6 +76,14 @@ def test_it_is_not_met_and_what_is_there_instead_is_seen(check: dict[str, Any], 
     met, told = found(check, called={"search": 1})
 
     assert met is False and told.startswith(seen)
+
+
+def test_what_is_seen_names_no_more_than_is_there() -> None:
+    assert found({"schema": {}}) == (True, "it fits")
+    assert found({"cites": 1, "of": "title"}) == (False, "0 citations")
+    assert found({"cites": 1}, {"source": "a.md"}) == (True, "1 citation: a.md")
+    assert found({"called": "send"}) == (False, "0 calls with success")
+    assert found({"called": "send"}, called={"send": 1, "look": 2}) == (True, "1 call with success")
 
 
 @pytest.mark.parametrize("empty", ["", " \n", [], {}, None])

@@ -50,6 +50,10 @@ def marks(args: dict[str, Any], *, by_look: bool = True, tainted: bool = True, *
         ("{x_result.to}", False),
         (["{x_result}", "{y_result}"], False),
         ("to {x_result.to}", True),
+        (["{x_result}", "Bob"], True),
+        ([5, "{x_result}"], True),
+        ({"to": "{x_result}"}, False),
+        ({"to": "{x_result}", "cc": "Bob"}, True),
     ],
     ids=str,
 )

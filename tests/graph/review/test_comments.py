@@ -18,11 +18,13 @@ def test_comments_are_read_with_their_steps() -> None:
     ("raw", "words"),
     [
         ("x", "must be a list"),
+        (5, "must be a list"),
         (["x"], "must be a list"),
+        ([["step", "text"]], "must be a list"),
         ([{"step": "a"}], "must be a list"),
         ([{"step": "a", "text": 1}], "must be a list"),
         ([{"step": "a", "text": "x", "more": 1}], "must be a list"),
-        ([{"step": "b", "text": "x"}], "no step 'b'"),
+        ([{"step": "b", "text": "x"}], "no step 'b'; use one of a"),
         ([{"step": ["b"], "text": "x"}], "no step"),
         ([{"step": "a", "text": " "}], "is empty"),
     ],
@@ -39,6 +41,12 @@ def test_a_comment_on_a_plan_without_steps_is_refused() -> None:
 
 def test_a_message_without_comments_stays_as_it_is() -> None:
     assert split_comments(" two\nlines ") == (" two\nlines ", [])
+
+
+def test_lines_of_a_message_that_are_comments_are_taken_out() -> None:
+    message, comments = split_comments("comment a: only last year\n\nand shorter\n")
+
+    assert (message, comments) == ("and shorter", [{"step": "a", "text": "only last year"}])
 
 
 def test_steps_of_a_plan_that_cannot_run_are_found_as_far_as_they_have_ids() -> None:
