@@ -12,6 +12,7 @@ from planner_executor.graph.policy.constraints import Constraint
 from planner_executor.graph.policy.policy import Policy, ToolRule
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.record.budget import Budget, Price
+from planner_executor.graph.record.standing_approval import LONGEST_S
 
 WHOLE = """
 approval = "side_effects"            # always, side_effects, never
@@ -81,6 +82,25 @@ def test_a_whole_policy_is_read() -> None:
         rates={"web_search": 30},
         prices={"gpt-5-mini": Price(0.25, 2)},
     )
+
+
+def test_limits_of_a_day_conditions_alone_and_the_longest_approval_are_read() -> None:
+    found = policy_from_toml("""
+        [effects]
+        external = { ask_when = { to = { one_of = ["eve"] } } }
+        write = { verdict = "deny" }
+        [limits]
+        steps = 9
+        per_day = { tool_calls = 3 }
+        [standing]
+        longest = "7d"
+    """)
+
+    assert (dict(found.effects), list(found.ask_when)) == ({"write": "deny"}, ["external"])
+    assert (found.limits, found.per_day.to_json()) == (Budget(steps=9), {"tool_calls": 3})
+    assert (found.standing_s, Policy().standing_s) == (7 * 86_400, LONGEST_S)
+    wrong = refused('[effects]\nexternal = "refuse"')
+    assert str(wrong).endswith("effects.external is 'refuse'; it must be one of allow, review, ask, deny")
 
 
 def test_a_policy_that_says_nothing_is_one() -> None:
