@@ -156,13 +156,14 @@ def _calls(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     is_shown = terms.needs_person(plan)
     for step in plan.steps:
         for name in step.tool_names:
-            tool, literals = terms.tools[name], step.fixed_args()
-            known = {arg: value for arg, value in literals.items() if tool.takes(arg)}
+            tool = terms.tools[name]
+            given = set(filter(tool.takes, step.args))
+            known = {arg: value for arg, value in step.fixed_args().items() if arg in given}
             if why := terms.policy.asks(tool, known):
                 with_plan = " with the plan" if is_shown and known_args(step) is not None else ""
                 yield PolicyFinding("asked", f"its call of {name} is shown{with_plan}, since {why}", step.id)
                 continue
-            open_to = set(step.args) - set(known) if step.tool or step.args else set(tool.parameters)
+            open_to = given - set(known) if step.tool or step.args else set(tool.parameters)
             for argument in (one for one in terms.policy.conditions(tool) if one in open_to):
                 words = in_words(terms.policy.conditions(tool)[argument])
                 yield PolicyFinding(

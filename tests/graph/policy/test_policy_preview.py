@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,7 +7,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy_file import policy_from
-from planner_executor.graph.policy.policy_preview import preview_policy
+from planner_executor.graph.policy.policy_preview import PolicyPreview, preview_policy
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
 MAIL = {"type": "object", "properties": {"to": {}, "text": {}}}
@@ -120,6 +121,68 @@ def test_what_a_model_may_fill_in_is_told_unless_the_plan_pins_it() -> None:
     assert shown(step("m", tools=("quiet", "mail"))) == ["m: its call of mail is shown, since to may come from quiet"]
 
 
+def test_a_condition_passes_on_how_far_the_values_that_it_reads_are_trusted() -> None:
+    steps = [
+        step("w", "web"),
+        step("a", "crm", when={"of": "{param.n}", "condition": "@"}),
+        step("b", "crm", when={"of": "{w_result}", "condition": "@"}),
+        step("c", "crm", depends_on=("a",)),
+        step("d", "crm"),
+    ]
+    raw = [one.to_json() for one in steps]
+    plan = Plan.model_validate({"steps": raw, "params": {"n": {"value": 1, "label": "undeclared"}}})
+
+    found = {name: label.sources for name, label in PolicyPreview.of(plan, TOOLS).decided_by.items()}
+
+    assert found == {"w": (), "a": ("the parameter n",), "b": ("web",), "c": ("the parameter n",), "d": ()}
+
+
+@pytest.mark.parametrize(("declared", "trust"), [(True, "untrusted"), (False, "undeclared")])
+def test_a_model_that_read_undeclared_data_writes_untrusted_arguments_for_declared_tools(
+    declared: bool, trust: str
+) -> None:
+    tools = {**TOOLS, "mail": replace(TOOLS["mail"], declared=declared)}
+    one = step("m", tools=("quiet", "mail"))
+
+    assert PolicyPreview.of(Plan(steps=(one,)), tools).of_call(one, "mail")["to"].trust == trust
+
+
+IF_ANN = {"to": {"one_of": ["ann"]}}
+ASKS_ANN = {
+    "tools": {"mail": {"ask_when": {**IF_ANN, "text": {"pattern": "x"}}}},
+    "effects": {"write": {"ask_when": IF_ANN}},
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "asked"),
+    [
+        (step("m", "mail", args={"to": "ann", "text": "{r_result}"}), ["shown, since the policy asks if to"]),
+        (step("m", "mail", args={"to": "ann", "text": "y"}), ["with the plan"]),
+        (step("m", "mail", args={"to": "bob", "text": "{r_result}"}), ["asks if text"]),
+        (step("m", "mail", args={"to": "bob"}), []),
+        (step("m", "mail"), []),
+        (step("m", tools=("mail",)), ["asks if to", "asks if text"]),
+        (step("m", tools=("mail",), args={"to": "bob"}), []),
+        (step("m", tools=("save", "mail"), args={"to": "ann"}), ["its call of mail"]),
+    ],
+    ids=[
+        "one is known",
+        "all are known",
+        "open",
+        "not asked",
+        "no arguments",
+        "a models call",
+        "a pinned argument",
+        "of another tool",
+    ],
+)
+def test_a_call_is_told_once_if_a_value_asks_for_it_and_else_for_each_that_may(one: Step, asked: list[str]) -> None:
+    found = shown(step("r", "crm"), one, policy=ASKS_ANN)
+
+    assert len(found) == len(asked) and all(words in line for words, line in zip(asked, found, strict=True))
+
+
 def test_a_source_that_the_policy_lets_in_is_not_asked_about() -> None:
     policy = {"tools": {"mail": {"args": {"to": {"untrusted_from": ["web"]}}}}}
 
@@ -204,3 +267,15 @@ def test_people_without_whom_nobody_could_decide_are_named(rule: Any, warned: st
 
     expected = [] if warned is None else [f"asked: if {warned} asks for it, too few are left to decide about the plan"]
     assert [line for line in lines if "too few" in line] == expected
+
+
+def test_what_holds_for_the_plan_is_not_told_again_for_anything_else_and_a_longer_time_not_at_all() -> None:
+    times = {"mail": {"decide_within": "1d"}, "quiet": {"decide_within": "4d"}}
+    steps = [step("a", "mail"), step("b", "quiet")]
+
+    every = found(step("a", "mail"), policy={"approvers": {"names": ["ada"]}}, mode="always")
+    lines = found(*steps, policy={"approvers": {"tools": times}}, mode="always")
+
+    assert [line for line in every if "ada" in line] == ["asked: ada has to approve the plan"]
+    (plan,) = [line for line in lines if "a request about the plan" in line]
+    assert plan.endswith("is to be decided within 1 day, or it counts as rejected")
