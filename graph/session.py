@@ -35,7 +35,7 @@ from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_key import RunKey
-from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.review.request_json import digest_of_request
 from planner_executor.graph.route import Route, headed, named_in_state
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs, open_runs

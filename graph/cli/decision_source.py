@@ -12,7 +12,8 @@ from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.events import ReviewRequested
 from planner_executor.graph.record.person import Person
-from planner_executor.graph.review.request import ANEW, UNCHANGED, digest_of_all
+from planner_executor.graph.review.request import ANEW, UNCHANGED
+from planner_executor.graph.review.request_json import digest_of_all
 from planner_executor.graph.review.response import ReviewResponse, build_response
 from planner_executor.graph.runs.run import Run
 

@@ -7,20 +7,21 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import continue_run
-from planner_executor.graph.cli.run_list import is_missing
-from planner_executor.graph.cli.run_lookup import find_run, with_runs
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.review.alike import Batch
-from planner_executor.graph.review.request import digest_of_all
-from planner_executor.graph.review.response import RequestJson, ReviewResponse, reason_for
+from planner_executor.graph.review.request_json import RequestJson, digest_of_all
+from planner_executor.graph.review.response import ReviewResponse, reason_for
 from planner_executor.graph.runs.alike import alike_requests
 from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.runs.inbox_page import Inbox

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.sqlite.index_file import IndexFile, read_index
 from planner_executor.graph.runs.inbox_filter import InboxFilter

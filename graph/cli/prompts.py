@@ -19,10 +19,9 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.review.comments import step_ids
 from planner_executor.graph.review.decision import FINAL, NO, YES
-from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.near_words import is_unclear
+from planner_executor.graph.review.request_json import GATE, RequestJson
 from planner_executor.graph.review.response import (
-    RequestJson,
     ReviewResponse,
     build_response,
     call_names,

@@ -7,16 +7,9 @@ from typing import Any
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.record.budget import Usage, read_budget
-from planner_executor.graph.review.request import asked_again, digest_of_all
-from planner_executor.graph.review.response import (
-    RequestJson,
-    asked,
-    call_names,
-    can_approve,
-    new_calls,
-    reason_for,
-    settled_steps,
-)
+from planner_executor.graph.review.request import asked_again
+from planner_executor.graph.review.request_json import RequestJson, digest_of_all
+from planner_executor.graph.review.response import asked, call_names, can_approve, new_calls, reason_for, settled_steps
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.review.drawing import fitted
 from planner_executor.graph.text.review.frame import plain_description, to_text

@@ -15,8 +15,9 @@ from planner_executor.graph.cli.interruption import report_interruption
 from planner_executor.graph.cli.json_stream import json_observers, write_open_request
 from planner_executor.graph.cli.outcome import show_outcome
 from planner_executor.graph.cli.progress import Progress
+from planner_executor.graph.cli.recorded_run import recorded_run
 from planner_executor.graph.cli.reply import Reply
-from planner_executor.graph.cli.run_lookup import recorded_run, with_runs
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.signals import interrupt, on_sigterm
 from planner_executor.graph.errors import NothingToDecideError, OtherTermsError
 from planner_executor.graph.nodes.run.review_clock import refuse_late

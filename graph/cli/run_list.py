@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.sqlite.index_file import read_index
 from planner_executor.graph.record.run_filter import RunFilter
@@ -23,9 +24,3 @@ def page(database: str | Path, wanted: RunFilter) -> RunPage:
     from planner_executor.graph.cli.run_lookup import with_runs  # a ledger, which imports events and their texts
 
     return with_runs(database, lambda runs: runs.page(wanted))
-
-
-def is_missing(database: str | Path) -> bool:
-    """Whether the database is a file that does not exist yet, in a folder that does."""
-    file = Path(database)
-    return not is_address(str(database)) and not file.exists() and file.absolute().parent.is_dir()

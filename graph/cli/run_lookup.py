@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.errors import AgentError, UnknownRunError
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.record.events import Event
@@ -19,15 +18,6 @@ from planner_executor.graph.runs.runs import Runs, open_runs
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class RecordedRun:
-    """A run, its events, and the run state projected from them."""
-
-    run: Run
-    events: list[Event]
-    record: RunState
-
-
 def is_file(name: str) -> bool:
     """Whether the name of a run or a file is that of a file."""
     try:
@@ -36,30 +26,14 @@ def is_file(name: str) -> bool:
         return False
 
 
-def find_run(database: str | Path, name: str) -> Run:
-    """Return a run.
+def recorded_in_ledger(database: str | Path, name: str) -> tuple[Run, list[Event], RunState]:
+    """Return a run, its events and its state; see `graph.cli.recorded_run.recorded_run`."""
 
-    Raises:
-        UnknownRunError: The run does not exist.
-        LedgerError: The database cannot be read.
-    """
-    return recorded_run(database, name).run
+    async def read(runs: Runs) -> tuple[Run, list[Event], RunState]:
+        log = await runs.log(await runs.find(name))
+        return log.run, list(log.events), project(log.events)
 
-
-def recorded_run(database: str | Path, name: str) -> RecordedRun:
-    """Return a run with its events.
-
-    Raises:
-        UnknownRunError: The run does not exist.
-        LedgerError: The database cannot be read.
-    """
-
-    async def read(runs: Runs) -> RecordedRun:
-        key = await runs.find(name)
-        log = await runs.log(key)
-        return RecordedRun(log.run, list(log.events), project(log.events))
-
-    return with_run(database, name, read)
+    return with_runs(database, read)
 
 
 def setups_of(database: str | Path, names: Iterable[str]) -> dict[str, Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from planner_executor.graph.cli.run_lookup import RecordedRun
+from planner_executor.graph.cli.recorded_run import RecordedRun
 from planner_executor.graph.record.events import ReviewRequested
 
 

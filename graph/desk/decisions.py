@@ -12,14 +12,8 @@ from planner_executor.graph.desk.views.step_form import NO_TOOLS, Tools
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.budget import read_budget
-from planner_executor.graph.review.response import (
-    RequestJson,
-    ReviewResponse,
-    asked,
-    call_names,
-    describe_action,
-    new_calls,
-)
+from planner_executor.graph.review.request_json import RequestJson
+from planner_executor.graph.review.response import ReviewResponse, asked, call_names, describe_action, new_calls
 
 EDITED = "it is changed below: run the plan as edited, or take the change back and approve what is shown"
 Fields = Mapping[str, str]

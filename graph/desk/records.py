@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.nodes.run.review_clock import is_due, settle
+from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.record.events import ON_SERVER, Event, ValueRedacted
 from planner_executor.graph.record.projection import apply_events, known, project
 from planner_executor.graph.record.run_key import RunKey
@@ -78,7 +78,7 @@ class Records:
     async def without_request(self, key: RunKey) -> ShownRun:
         """Return a run without its open request, for readers that only follow it."""
         read = await self._read_news(key)
-        if await is_due(self.runs.ledger, read.record):
+        if read.record.is_due(await self.runs.ledger.now()):
             await settle(self.runs.ledger, key)
             read = await self._read_news(key)
         executing = await self.runs.ledger.is_worked_on(key)

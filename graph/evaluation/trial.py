@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.chat_models.failures import FailureKind
-from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.check import describe_check
 from planner_executor.graph.record.budget import Usage
 from planner_executor.graph.record.run_status import RunStatus
 

@@ -22,7 +22,8 @@ from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.prompts.data import cut
 from planner_executor.graph.prompts.judge import SCHEMA, judge_messages, unusable_message
 from planner_executor.graph.record.assessment import WHY_CHARACTERS, Assessment
-from planner_executor.graph.record.check_results import Evidence, Looks, Opinion, findings
+from planner_executor.graph.record.check_result import Opinion
+from planner_executor.graph.record.check_results import Evidence, Looks, findings
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.words.name_list import counted

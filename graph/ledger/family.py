@@ -11,32 +11,15 @@ from typing import NamedTuple
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.transcript import event_of
 from planner_executor.graph.record.events import (
-    CallFinished,
     CallStarted,
-    Decided,
     Draft,
     Event,
     RunForked,
-    StepChecked,
 )
 from planner_executor.graph.record.redaction import MARK, NAME
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import CHANGED
 from planner_executor.graph.record.values import to_text
-
-TURNING = tuple(one.kind for one in (CallStarted, CallFinished, StepChecked, Decided))
-"""Kinds of events after which another run may have to wait that had not to before, if they are about the same step."""
-
-TO_KNOW: Mapping[str, str] = {
-    CallStarted.kind: '"repeatable":false',
-    Decided.kind: '"settled":[{',
-    StepChecked.kind: '"met":false',
-}
-"""Kind -> what stands in the payload of each event that makes a call uncertain or settles it, and of few others.
-
-The words are ours: in a text that somebody else wrote there is a backslash before each quote. An index of the databases
-looks into these payloads, which any program may have to keep up, so they are never packed.
-"""
 
 
 class Effect(NamedTuple):

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.protocol import Lease
-from planner_executor.graph.ledger.refusals import Standing, check_control_seq, check_inbox, check_lease
+from planner_executor.graph.ledger.refusals import check_control_seq, check_inbox, check_lease
+from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.record.run_key import RunKey
 
 

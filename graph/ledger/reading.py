@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from planner_executor.graph.errors import LedgerCorruptError, LedgerSealError
 from planner_executor.graph.ledger.chain import Row, fault_of
-from planner_executor.graph.ledger.refusals import Standing
-from planner_executor.graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.ledger.seal import SealKey, Standing, seal_fault
 from planner_executor.graph.ledger.transcript import event_of
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.run_key import RunKey

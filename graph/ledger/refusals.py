@@ -4,7 +4,7 @@ A driver runs them in the transaction of the events, in this order: the lease, t
 seen, the inbox, the end of the run. Each raises before anything is written.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from planner_executor.graph.errors import (
     InputError,
@@ -18,25 +18,14 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import Holder, is_in_force
-from planner_executor.graph.ledger.protocol import Lease
-from planner_executor.graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.ledger.seal import SealKey, Standing, seal_fault
 from planner_executor.graph.record.run_key import RunKey
 
-
-class Standing(NamedTuple):
-    """The number of events ever written for a run, the id of its seal's key, and the seal."""
-
-    events: int = 0
-    key: str | None = None
-    seal: bytes | None = None
+if TYPE_CHECKING:
+    from planner_executor.graph.ledger.protocol import Lease
 
 
-def standing_after(seq: int, link: bytes, key: SealKey | None) -> Standing:
-    """Return the standing of a run whose last event has this number and this hash."""
-    return Standing(seq, key.id, key.seal(link)) if key is not None else Standing(seq)
-
-
-def check_lease(database: str, lease: Lease, now: Holder | None) -> None:
+def check_lease(database: str, lease: "Lease", now: Holder | None) -> None:
     """Refuse events under an outdated lease.
 
     Raises:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from planner_executor.graph.errors import LedgerKeyError
 from planner_executor.graph.words.name_list import counted
@@ -42,6 +43,19 @@ class SealKey:
     def fits(self, link: bytes, seal: bytes | None) -> bool:
         """Whether the seal was made with this key for a run with this last hash."""
         return isinstance(seal, bytes) and hmac.compare_digest(self.seal(link), seal)
+
+
+class Standing(NamedTuple):
+    """The number of events ever written for a run, the id of its seal's key, and the seal."""
+
+    events: int = 0
+    key: str | None = None
+    seal: bytes | None = None
+
+
+def standing_after(seq: int, link: bytes, key: SealKey | None) -> Standing:
+    """Return the standing of a run whose last event has this number and this hash."""
+    return Standing(seq, key.id, key.seal(link)) if key is not None else Standing(seq)
 
 
 def seal_fault(key: SealKey | None, key_id: str | None, seal: bytes | None, link: bytes) -> str | None:

@@ -1,23 +1,15 @@
-"""Checks: conditions on the result of a step that code evaluates.
-
-A check is an object with one key of `KINDS`; with `of`, a JMESPath, it applies to a part of the result.
-"""
+"""The faults of checks as their authors wrote them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from pydantic import JsonValue
-
-from planner_executor.graph.plan.canonical import canonical_json
-from planner_executor.graph.plan.expressions import expression_fault
+from planner_executor.graph.plan.check import OF
+from planner_executor.graph.plan.expressions import jmespath_fault
 from planner_executor.graph.plan.inline_schema import inline_schema_fault
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.plan.patterns import pattern_fault
 from planner_executor.graph.plan.relative_path import path_fault
 from planner_executor.graph.words.name_list import listed
-
-Check = Mapping[str, JsonValue]
-OF = "of"
 
 
 def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[str]:
@@ -44,31 +36,6 @@ def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[s
             yield f"{OF} does not go with {kinds[0]}"
         elif fault := jmespath_fault(check[OF]):
             yield f"{OF} {fault}"
-
-
-def check_kind(check: Check) -> str:
-    """Return the kind of a check without faults, a key of `KINDS`."""
-    return next(name for name in check if name != OF)
-
-
-def describe_check(check: Check) -> str:
-    """Return a check in readable form.
-
-    >>> describe_check({"range": [0, None], "of": "total"}), describe_check({"non_empty": True})
-    ('range [0,null] of total', 'non_empty')
-    """
-    kind = check_kind(check)
-    wanted = check[kind]
-    operand = "" if wanted is True else f" {wanted if isinstance(wanted, str) else canonical_json(wanted).decode()}"
-    return f"{kind}{operand}{f' of {check[OF]}' if OF in check else ''}"
-
-
-def jmespath_fault(expression: Any) -> str | None:
-    """Return why a value is no JMESPath, None if it is one."""
-    if not isinstance(expression, str) or not expression.strip():
-        return "must be a JMESPath, such as 'total > `0`'"
-    fault = expression_fault(expression)
-    return f"{expression!r} {fault}" if fault else None
 
 
 def _schema_fault(schema: Any) -> str | None:
@@ -111,20 +78,3 @@ KINDS: Mapping[str, Callable[[Any], str | None]] = {
 """Kind of check -> function that returns the fault of its operand, None if there is no fault."""
 ABOUT_NO_PART = ("file_exists", "called")
 """Kinds that do not depend on the result, so that `of` makes no sense with them."""
-
-CHECK_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "schema": {"type": "object"},
-        "condition": {"type": "string"},
-        "matches": {"type": "string"},
-        "range": {"type": "array", "items": {"type": ["number", "null"]}},
-        "non_empty": {"enum": [True]},
-        "file_exists": {"type": "string"},
-        "cites": {"type": "integer"},
-        "called": {"type": "string"},
-        OF: {"type": "string"},
-    },
-    "additionalProperties": False,
-}
-"""JSON Schema of a check, for model servers that enforce an output schema."""

@@ -87,6 +87,14 @@ def expression_fault(expression: str) -> str | None:
     return _fault(expression)
 
 
+def jmespath_fault(expression: Any) -> str | None:
+    """Return why a value is no JMESPath, None if it is one."""
+    if not isinstance(expression, str) or not expression.strip():
+        return "must be a JMESPath, such as 'total > `0`'"
+    fault = expression_fault(expression)
+    return f"{expression!r} {fault}" if fault else None
+
+
 def evaluate(expression: str, value: JsonValue, allowance: Allowance | None = None) -> JsonValue:
     """Evaluate an expression.
 

@@ -21,7 +21,7 @@ from pydantic import (
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import canonical_json, digest
-from planner_executor.graph.plan.checks import CHECK_SCHEMA
+from planner_executor.graph.plan.check import CHECK_SCHEMA
 from planner_executor.graph.plan.lazy import lazy
 from planner_executor.graph.plan.params import Param, Params, params_json
 from planner_executor.graph.plan.references import (

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import canonical_json
-from planner_executor.graph.plan.checks import OF, jmespath_fault
+from planner_executor.graph.plan.check import OF
+from planner_executor.graph.plan.expressions import jmespath_fault
 
 When = dict[str, JsonValue]
 CONDITION = "condition"

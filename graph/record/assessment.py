@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner_executor.graph.record.check_results import CheckResult, Opinion
+from planner_executor.graph.record.check_result import CheckResult, Opinion
 from planner_executor.graph.record.events import Draft, StepChecked
 
 WHY_CHARACTERS = 500

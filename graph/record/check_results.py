@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.errors import ExpressionError
 from planner_executor.graph.plain_text.sanitize import folded
-from planner_executor.graph.plan.checks import OF, Check, check_kind, describe_check
+from planner_executor.graph.plan.check import OF, Check, check_kind
 from planner_executor.graph.plan.expressions import evaluate
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.issues import storable
@@ -16,7 +16,7 @@ from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
-from planner_executor.graph.record.codec import Coded
+from planner_executor.graph.record.check_result import CheckResult
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.words.name_list import counted, listed
 
@@ -29,33 +29,6 @@ CITATION = r"https?://[^\s<>()\[\]\"']+|[\pL\pN_./-]+\.\pL\w{0,7}(?::[0-9]+(?:-[
 Looks = Callable[[str], str | None]
 """Takes a path, returns a description of the file, None if there is no file."""
 Seen = tuple[bool, str]
-
-
-@dataclass(frozen=True)
-class CheckResult(Coded):
-    """Whether a check is met, and the evidence; `seen` may quote the result and is untrusted."""
-
-    check: Check
-    met: bool
-    seen: str
-
-    def __str__(self) -> str:
-        """Return the result of the check as text for people."""
-        return f"{describe_check(self.check)}: {self.seen}"
-
-
-@dataclass(frozen=True)
-class Opinion(Coded):
-    """The opinion of a judge; `met` is None if its answer was unusable, which never counts as met."""
-
-    criterion: str
-    met: bool | None
-    why: str
-
-    def __str__(self) -> str:
-        """Return the opinion as text for people."""
-        word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
-        return f"criterion {self.criterion!r} {word}: {self.why}"
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,18 @@ only by a step with effects and the same tools, or after a person approved a pla
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import JsonValue
 
-from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.words.name_list import listed
+
+if TYPE_CHECKING:
+    from planner_executor.graph.plan.catalog import ToolSpec
 
 ReplacementStatus = Literal["made_up", "asked", "open"]
 """`asked`: it is made up for as soon as a person approves the plan."""
@@ -57,7 +59,7 @@ def replaced_in(
     before: Plan | None,
     results: Mapping[str, StepResult],
     earlier: Sequence[Replaced],
-    tools: Mapping[str, ToolSpec],
+    tools: "Mapping[str, ToolSpec]",
 ) -> list[Replaced]:
     """Return the failed steps that a plan removes or changes, and those that earlier plans did.
 
@@ -118,7 +120,7 @@ def _in_words(one: Replaced, plan: Plan) -> str:
     return f"{line} If you approve the plan, this makes up for it." if one.standing == "asked" else line
 
 
-def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: Mapping[str, ToolSpec]) -> Replaced:
+def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: "Mapping[str, ToolSpec]") -> Replaced:
     names = tuple(one.id for one in by)
     can = {name for one in by for name in _acting(one, tools)}
     if not by or (acting and not can):
@@ -126,7 +128,7 @@ def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: Mappi
     return Replaced(step, acting, names, "made_up" if can.issuperset(acting) else "asked")
 
 
-def _acting(step: Step, tools: Mapping[str, ToolSpec]) -> tuple[str, ...]:
+def _acting(step: Step, tools: "Mapping[str, ToolSpec]") -> tuple[str, ...]:
     """Return the tools with effects that a step may call; a step to be refined may call all, unless it names some."""
     names = step.tool_names or (tuple(tools) if kind_spec(step.kind).done_by == "planner" else ())
     return tuple(sorted(name for name in set(names) if name in tools and tools[name].acts))

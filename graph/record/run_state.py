@@ -78,6 +78,13 @@ class RunState:
         """What was spent, in the units of the effective budget."""
         return self.spending.spent_under(self.bounds)
 
+    def is_due(self, now: float) -> bool:
+        """Whether something is due for the open request, at a time in Unix seconds."""
+        request = self.review_state.request
+        if self.ended or request is None or request.deadline is None or not self.review_state.waits:
+            return False
+        return request.deadline.next_due(request.handled_s) <= now
+
     def close_review(self) -> None:
         """Close the open request without a decision, and the votes on it."""
         self.review_state.close()

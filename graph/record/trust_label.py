@@ -8,14 +8,16 @@ the review states; not text that a model makes of them, in a call of its own or 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from pydantic import JsonValue
 
-from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.params import Trust
 from planner_executor.graph.plan.references import parameters_in
 from planner_executor.graph.plan.schema import Step
+
+if TYPE_CHECKING:
+    from planner_executor.graph.plan.catalog import ToolSpec
 
 ORDER: tuple[Trust, ...] = get_args(Trust)
 
@@ -77,7 +79,7 @@ def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
     return TrustLabel(worst, tuple(dict.fromkeys(sources)))
 
 
-def label_of_tool(tool: ToolSpec) -> TrustLabel:
+def label_of_tool(tool: "ToolSpec") -> TrustLabel:
     """Return the label of a tool's output."""
     return TrustLabel(tool.trust, (tool.name,))
 

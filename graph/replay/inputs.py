@@ -30,7 +30,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.review.decision import KEYS
-from planner_executor.graph.review.request import DecisionType
+from planner_executor.graph.review.request_json import DecisionType
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}

@@ -8,7 +8,8 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.review.response import RequestJson, can_approve
+from planner_executor.graph.review.request_json import RequestJson
+from planner_executor.graph.review.response import can_approve
 
 MOST_CHARACTERS = 400
 """How long an argument that differs may be: a table shows it whole."""

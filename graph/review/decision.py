@@ -13,7 +13,8 @@ from planner_executor.graph.record.comment import Comment, said_together
 from planner_executor.graph.review.answer_form import Approval, Edit, Rejection
 from planner_executor.graph.review.comments import read_comments, split_comments, step_ids
 from planner_executor.graph.review.content import PlanContent
-from planner_executor.graph.review.request import DecisionType, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import DecisionType
 from planner_executor.graph.words.name_list import counted, enumerated, right_name
 
 YES = ("approve", "yes", "y", "ok")

@@ -12,8 +12,6 @@ from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.steps import due_in
 from planner_executor.graph.record.values import to_text
 
-GATE = "gate"
-"""Name of a gate in a review, in the place of a tool's name."""
 PASSED = "passed"
 """The result of a gate that a person has passed."""
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic reads non
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.published_schema import CLOSED, published_schema
 from planner_executor.graph.review.content import ReviewContent
-from planner_executor.graph.review.request import ActionName, DecisionType
+from planner_executor.graph.review.request_json import ActionName, DecisionType
 
 Json = Mapping[str, JsonValue]
 BOUNDS = {"gt": "exclusiveMinimum", "ge": "minimum"}

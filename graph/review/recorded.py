@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.record.events import ReviewRequested
-from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import allowed_for, config
-from planner_executor.graph.review.response import RequestJson
+from planner_executor.graph.review.request_json import GATE, RequestJson
 
 
 def request_on_record(

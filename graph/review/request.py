@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
-
-from pydantic import JsonValue
+from typing import Any
 
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plan.canonical import digest
@@ -13,9 +11,7 @@ from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent
-
-ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
-DecisionType = Literal["approve", "edit", "reject"]
+from planner_executor.graph.review.request_json import ActionName, DecisionType, beside_plans, request_digest
 
 UNCHANGED = "the plan stays as it was"
 """Beginning of the error of a request that is repeated because feedback led to no other plan."""
@@ -118,7 +114,7 @@ class ReviewRequest:
     def subject(self) -> str:
         """Digest of everything in question, terms included; requests with the same subject count as one."""
         actions = [action.to_json() for action in self.actions]
-        return digest([self.digest, self.binding, len(actions), _beside_plans(actions)])
+        return digest([self.digest, self.binding, len(actions), beside_plans(actions)])
 
     @property
     def digests(self) -> tuple[str, str]:
@@ -127,7 +123,7 @@ class ReviewRequest:
 
     @property
     def _own_digest(self) -> str:
-        return _digest_of(self.digest, [action.to_json() for action in self.actions], self.asked_before)
+        return request_digest(self.digest, [action.to_json() for action in self.actions], self.asked_before)
 
     def digests_for(self, action: ReviewAction) -> tuple[str, ...]:
         """The digests that a decision about an action may name; the plan's is none for a call with one of its own."""
@@ -189,26 +185,3 @@ def asked_again(error: str) -> str:
 def digest_line(of: str) -> str:
     """Return the line with the digest of what is asked."""
     return f"Digest: {of}"
-
-
-def digest_of_all(request: Mapping[str, Any]) -> str:
-    """Return the digest of all actions, which people see: the plan's own if the plan is the only one, asked about once.
-
-    A decision that names it is not valid for another request of the run, such as the next call or question, even if
-    that asks for the same in the same words.
-    """
-    is_plan = not _beside_plans(request["action_requests"]) and not request.get("asked_before")
-    return str(request["digest"]) if is_plan else digest_of_request(request)
-
-
-def digest_of_request(request: Mapping[str, Any]) -> str:
-    """Return the digest that names one request of a run; the plan's would also name a later one about the same plan."""
-    return _digest_of(request["digest"], request["action_requests"], request.get("asked_before"))
-
-
-def _digest_of(plan: str, actions: Sequence[Mapping[str, Any]], before: int | None) -> str:
-    return digest([plan, len(actions), _beside_plans(actions), *([before] if before else [])])
-
-
-def _beside_plans(actions: Sequence[Mapping[str, Any]]) -> list[JsonValue]:
-    return [[action["name"], action["args"]] for action in actions if action["name"] != "run_plan"]

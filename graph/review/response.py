@@ -10,12 +10,7 @@ from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.plan.json_values import long_integer_fault
 from planner_executor.graph.record.comment import Comment, said_together
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.review.human_steps import GATE
-from planner_executor.graph.review.request import ActionName, digest_of_request
-
-RequestJson = Mapping[str, Any]
-"""A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""
-ActionJson = Mapping[str, Any]
+from planner_executor.graph.review.request_json import GATE, ActionJson, ActionName, RequestJson, digest_of_request
 
 WORDS: Mapping[ActionName, str] = {
     "run_plan": "the plan",

@@ -7,8 +7,8 @@ from typing import Any
 from planner_executor.graph.errors import AgentError, InputError
 from planner_executor.graph.ledger.run_states import known_state
 from planner_executor.graph.review.alike import Batch, alone_because, batches
-from planner_executor.graph.review.request import digest_of_request
-from planner_executor.graph.review.response import RequestJson, ReviewResponse, build_response
+from planner_executor.graph.review.request_json import RequestJson, digest_of_request
+from planner_executor.graph.review.response import ReviewResponse, build_response
 from planner_executor.graph.runs.inbox import inbox
 from planner_executor.graph.runs.inbox_filter import EVERYTHING, InboxFilter
 from planner_executor.graph.runs.run import Run

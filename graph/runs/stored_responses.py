@@ -15,8 +15,7 @@ from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import keep_anything
 from planner_executor.graph.review.recorded import request_on_record
-from planner_executor.graph.review.request import digest_of_request
-from planner_executor.graph.review.response import RequestJson
+from planner_executor.graph.review.request_json import RequestJson, digest_of_request
 from planner_executor.graph.runs.runs import Runs
 
 

@@ -87,6 +87,8 @@ def test_a_late_answer_is_refused_and_on_record(cli: Cli, start: Any, folder: Pa
     assert "rejected" in cli("show", latest()).stdout and cli("inbox", "--json").stdout.count('"run"') == 0
 
     start("later", '[approvers]\ndecide_within = "0.001s"\n')
+    start("last", '[approvers]\ndecide_within = "0.001s"\n')
+    assert "rejected" in cli("show", latest()).stdout
     assert "later" not in cli("inbox").stdout and "later" in cli("runs", "--status", "rejected").stdout
 
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from planner_executor.graph.cli.decision_options import DecisionOptions
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.prompts import Prompter
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.run_driver import continue_run, start
-from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.response import ReviewResponse

@@ -13,8 +13,8 @@ from typer.testing import Result
 
 from planner_executor import AsyncAgent
 from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.resumed_setup import setup_to_resume
-from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.run_driver import continue_run, start
-from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.response import ReviewResponse

@@ -56,7 +56,7 @@ def test_help_and_version_import_no_command_and_no_library_but_typer(folder: Pat
     ("words", "unused", "most"),
     [
         ("runs", ("asyncio", f"{GRAPH}record.events", f"{GRAPH}plan.schema"), 75),
-        ("show first.1", (f"{GRAPH}plan.validation", f"{GRAPH}settings", f"{GRAPH}text.run_view"), 305),
+        ("show first.1", ("asyncio", "re2", f"{GRAPH}ledger.protocol", f"{GRAPH}plan.catalog", f"{GRAPH}policy"), 200),
         ("inbox", ("asyncio", f"{GRAPH}record.events", f"{GRAPH}plan.schema", f"{GRAPH}policy.policy"), 105),
     ],
 )

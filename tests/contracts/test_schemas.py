@@ -17,7 +17,8 @@ from planner_executor.graph.review.answer_form import answer_schema
 from planner_executor.graph.review.content import review_schema
 from planner_executor.graph.review.decision import KEYS, InvalidResponse, read_answer
 from planner_executor.graph.review.interrupt_form import plan_schema, request_schema
-from planner_executor.graph.review.request import ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import ActionName
 from planner_executor.graph.serving.run_progress import progress_schema, run_progress
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from planner_executor.tools.call_progress import CallProgress, progress_listener

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 
 from planner_executor import Agent
 from planner_executor.graph.cli.commands.show import as_data, lines
-from planner_executor.graph.cli.run_lookup import recorded_run
+from planner_executor.graph.cli.recorded_run import recorded_run
 from planner_executor.graph.evaluation.planned_arm import ended
 from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.serving.run_progress import run_progress

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, command_screen
-from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
 from planner_executor.graph.ledger.database_name import shown

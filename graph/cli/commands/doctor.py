@@ -7,8 +7,8 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command, db_option, program
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
-from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.address import is_address

@@ -8,7 +8,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import command_screen
-from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan

@@ -12,9 +12,9 @@ from planner_executor.graph.cli.commands.resume import OwnSettings, TakeOver
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.exit_codes import command_screen, exit_code
 from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import fork_run
-from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text

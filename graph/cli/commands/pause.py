@@ -4,7 +4,8 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.outcome import headline
-from planner_executor.graph.cli.run_lookup import find_run, with_runs
+from planner_executor.graph.cli.recorded_run import find_run
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.settings.identity import local_user
 
 

@@ -12,12 +12,12 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, command_screen
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
-from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS

@@ -9,9 +9,9 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.moment import moment
-from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.database_name import shown

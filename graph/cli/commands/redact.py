@@ -10,7 +10,8 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import command_screen
-from planner_executor.graph.cli.run_lookup import find_run, with_run
+from planner_executor.graph.cli.recorded_run import find_run
+from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.run_store import Redacted

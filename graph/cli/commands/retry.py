@@ -13,9 +13,9 @@ from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.exit_codes import command_screen, exit_code
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
+from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import retry_run
-from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.errors import InputError
 

@@ -11,7 +11,7 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.outcome import headline, pretty, reports
-from planner_executor.graph.cli.run_lookup import RecordedRun, recorded_run, with_run
+from planner_executor.graph.cli.recorded_run import RecordedRun, recorded_run
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
 from planner_executor.graph.cli.status_view import asked
 from planner_executor.graph.plain_text.sanitize import escaped, margined, one_line
@@ -46,6 +46,8 @@ def show(
     """Show a run: goal, plan, results, decisions and answer; or one result in full."""
     with command_screen() as screen:
         if step is not None or answer:
+            from planner_executor.graph.cli.run_lookup import with_run  # a ledger, which reads artifacts
+
             value = with_run(db, run, lambda runs: runs.value(run, step))
             screen.write(json.dumps(value) if as_json else pretty(value))
             return

@@ -9,7 +9,8 @@ from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
-from planner_executor.graph.cli.run_lookup import find_run, with_runs
+from planner_executor.graph.cli.recorded_run import find_run
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.record.amendment import Amendment, amendment_words
 
 

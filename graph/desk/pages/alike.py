@@ -13,7 +13,7 @@ from planner_executor.graph.desk.pages.review import carry_out
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.alike import Batch
-from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.review.request_json import digest_of_request
 from planner_executor.graph.review.response import ReviewResponse, reason_for
 from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_each
 from planner_executor.graph.runs.run import Run

@@ -29,7 +29,7 @@ from planner_executor.graph.errors import AgentError, InputError
 from planner_executor.graph.ledger.recorded_terms import terms_on_record
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.review.response import RequestJson
+from planner_executor.graph.review.request_json import RequestJson
 
 INLINE_STEPS = 30
 """Of a plan with more steps, the panel of a step is fetched when it is opened."""

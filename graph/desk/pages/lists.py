@@ -27,7 +27,7 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.run_filter import RunFilter, RunOrder
 from planner_executor.graph.record.run_status import STATUSES
 from planner_executor.graph.record.waiting_filter import WaitingOrder
-from planner_executor.graph.review.request import ActionName
+from planner_executor.graph.review.request_json import ActionName
 from planner_executor.graph.runs.inbox import inbox as open_requests
 from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.runs.inbox_page import place_in_words

@@ -31,8 +31,8 @@ from planner_executor.graph.errors import (
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.playbook_approval import playbook_fault
-from planner_executor.graph.review.request import digest_of_all
-from planner_executor.graph.review.response import RequestJson, build_response
+from planner_executor.graph.review.request_json import RequestJson, digest_of_all
+from planner_executor.graph.review.response import build_response
 from planner_executor.graph.runs.stored_responses import store_response
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.event_text import event_text

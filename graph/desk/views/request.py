@@ -19,8 +19,7 @@ from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.call_form import form_of
 from planner_executor.graph.review.content import ActionContent, Argument, CallContent, PlanContent
-from planner_executor.graph.review.human_steps import GATE
-from planner_executor.graph.review.request import digest_of_all
+from planner_executor.graph.review.request_json import GATE, digest_of_all
 from planner_executor.graph.review.response import call_names, can_approve, is_new, reason_for, settled_steps
 from planner_executor.graph.text.review.frame import plain_description
 

@@ -7,7 +7,7 @@ from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.origins import Argument, Label, origins_of
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.check import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.cost import StepCost

@@ -8,18 +8,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planner_executor.graph.errors import CallElsewhereError
+from planner_executor.graph.ledger.calls_to_know import TO_KNOW, TURNING
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.ledger.chaining import chained
-from planner_executor.graph.ledger.family import (
-    TO_KNOW,
-    TURNING,
-    Effect,
-    Family,
-    effects_in,
-    effects_of,
-    run_named,
-    source_of,
-)
+from planner_executor.graph.ledger.family import Effect, Family, effects_in, effects_of, run_named, source_of
 from planner_executor.graph.ledger.folded_runs import IndexChange, RunFold
 from planner_executor.graph.ledger.lease import Holder, released, set_aside
 from planner_executor.graph.ledger.memory.artifact_uses import ArtifactUses
@@ -29,8 +21,8 @@ from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
 from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.reading import Snapshot
-from planner_executor.graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
-from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.refusals import check_end, thread_is_there, unknown_run
+from planner_executor.graph.ledger.seal import SealKey, Standing, standing_after
 from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
 from planner_executor.graph.record.counters import Counts

@@ -1,16 +1,12 @@
 """The index of runs in a file, read without a ledger: lists need no thread, no event loop and no events."""
 
-import sqlite3
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import closing
 from typing import Any, TypeVar
 
-from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.run_index import Unfinished
-from planner_executor.graph.ledger.sqlite.reading_connection import ReadingConnection
+from planner_executor.graph.ledger.sqlite.reading_connection import ReadingConnection, read_file
 from planner_executor.graph.ledger.sqlite.run_search import page
-from planner_executor.graph.ledger.sqlite.schema import VERSION, version_of
 from planner_executor.graph.ledger.tables import search
 from planner_executor.graph.ledger.tables.run_names import last_number
 from planner_executor.graph.record.run_filter import RunFilter
@@ -63,16 +59,8 @@ class IndexFile:
 
 
 def read_index(path: str, do: Callable[[IndexFile], Coroutine[Any, Any, Result]]) -> Result | None:
-    """Return what a function reads of a file in one transaction.
-
-    None if a ledger has to open it: one of another version is migrated, and of one that cannot be read it says why.
-    """
-    try:
-        with closing(ReadingConnection(path)) as db:
-            db.execute("BEGIN")
-            return _at_once(do(IndexFile(db))) if version_of(db) == VERSION else None
-    except (sqlite3.Error, LedgerUnavailableError):
-        return None
+    """Return what a function reads of the index of a file, None if a ledger has to open it; see `read_file`."""
+    return read_file(path, ReadingConnection, lambda db: _at_once(do(IndexFile(db))))
 
 
 def _at_once(answer: Coroutine[Any, Any, Result]) -> Result:

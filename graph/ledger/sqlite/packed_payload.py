@@ -3,7 +3,7 @@
 The chain, exports and readers have the text alone; see `docs/decisions/0038-packed-payloads.md`.
 """
 
-from planner_executor.graph.ledger.family import TO_KNOW
+from planner_executor.graph.ledger.calls_to_know import TO_KNOW
 from planner_executor.graph.ledger.packed import MOST_BYTES, pack, unpack
 
 LEAST_BYTES = 1_100

@@ -9,7 +9,7 @@ from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.families import other_runs
 from planner_executor.graph.ledger.tables.run_names import last_number
-from planner_executor.graph.ledger.tables.runs import found_of, run_id_of
+from planner_executor.graph.ledger.tables.run_rows import found_of, run_id_of
 from planner_executor.graph.ledger.tables.standing import give, revoke, standing
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
 from planner_executor.graph.record.run_key import RunKey

@@ -21,7 +21,8 @@ from planner_executor.graph.ledger.tables.families import check_family
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.lease_table import SqlAttempt, SqlLeaseTable
 from planner_executor.graph.ledger.tables.leases import beat, claim, release
-from planner_executor.graph.ledger.tables.runs import found_of, head_of, locked
+from planner_executor.graph.ledger.tables.run_rows import found_of
+from planner_executor.graph.ledger.tables.runs import head_of, locked
 from planner_executor.graph.ledger.tables.standing import count
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
 from planner_executor.graph.record.caps import CapEntry

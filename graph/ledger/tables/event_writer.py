@@ -7,8 +7,8 @@ from planner_executor.graph.ledger.chain import COLUMNS, Row
 from planner_executor.graph.ledger.chaining import chained, of_run
 from planner_executor.graph.ledger.family import effects_in, source_of
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.refusals import check_end, standing_after
-from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.refusals import check_end
+from planner_executor.graph.ledger.seal import SealKey, standing_after
 from planner_executor.graph.ledger.tables.families import lock_families, note_effects, put_family
 from planner_executor.graph.ledger.tables.run_index import RunIndex
 from planner_executor.graph.ledger.tables.runs import head_of, open_row

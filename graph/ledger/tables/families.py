@@ -3,11 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from planner_executor.graph.errors import CallElsewhereError
-from planner_executor.graph.ledger.family import TURNING, Effect, Family, effects_of, families, run_named
+from planner_executor.graph.ledger.calls_to_know import TURNING
+from planner_executor.graph.ledger.family import Effect, Family, effects_of, families, run_named
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.tables.dialect import AMONG, SAME, either, payload_text
 from planner_executor.graph.ledger.tables.locks import BEGINNING, FAMILIES, lock
-from planner_executor.graph.ledger.tables.runs import forks_of, read_rows
+from planner_executor.graph.ledger.tables.run_rows import read_rows
+from planner_executor.graph.ledger.tables.runs import forks_of
 from planner_executor.graph.ledger.tables.schema import TO_KNOW
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.events import CallFinished, CallStarted, Decided, RunForked

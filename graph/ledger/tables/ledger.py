@@ -23,7 +23,8 @@ from planner_executor.graph.ledger.tables.outbox import SqlOutbox
 from planner_executor.graph.ledger.tables.removal import remove, tombstones_of
 from planner_executor.graph.ledger.tables.run_index import differences, rebuild
 from planner_executor.graph.ledger.tables.run_names import runs_named
-from planner_executor.graph.ledger.tables.runs import forks_of, head_of, locked, numbers_of, run_id_of, transcript_of
+from planner_executor.graph.ledger.tables.run_rows import run_id_of
+from planner_executor.graph.ledger.tables.runs import forks_of, head_of, locked, numbers_of, transcript_of
 from planner_executor.graph.ledger.tables.search import due, summaries, unfinished, waiting, waiting_count
 from planner_executor.graph.ledger.tables.standing import with_approvals
 from planner_executor.graph.ledger.tables.timetable import SqlTimetable

@@ -7,7 +7,7 @@ from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.index_row import WRITTEN, changed, stored
 from planner_executor.graph.ledger.stored_counts import stored_counts
 from planner_executor.graph.ledger.tables.dialect import either
-from planner_executor.graph.ledger.tables.runs import read_rows
+from planner_executor.graph.ledger.tables.run_rows import read_rows
 from planner_executor.graph.ledger.tables.schema import OF_THE_INDEX
 from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
 from planner_executor.graph.ledger.transcript import events_of

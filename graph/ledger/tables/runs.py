@@ -1,23 +1,20 @@
 """The tables of runs and of their events, and questions asked of them within a transaction."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from planner_executor.graph.ledger.chain import COLUMNS, Row, first_link
+from planner_executor.graph.ledger.chain import COLUMNS, first_link
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.reading import Snapshot
-from planner_executor.graph.ledger.refusals import Standing, damaged_row, unknown_run
+from planner_executor.graph.ledger.refusals import damaged_row, unknown_run
+from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.ledger.tables.dialect import AMONG, LOCKED, either
-from planner_executor.graph.ledger.tables.run_names import RUN, id_of
+from planner_executor.graph.ledger.tables.run_names import RUN
+from planner_executor.graph.ledger.tables.run_rows import ALL, HAS_MESSAGES, found_of, run_id_of
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.ledger.tombstone import thread_digest
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
 from planner_executor.graph.record.events import CONTROL, RunForked
 from planner_executor.graph.record.run_key import RunKey
-
-ALL = -(2**63)
-"""Sequence number below every stored one, to select all rows, also damaged ones."""
 
 _MOST = either("max", "greatest")
 _NEXT_NUMBER = f"""{_MOST}(
@@ -42,14 +39,11 @@ _LAST_EVENT = either(
         SELECT seq, link FROM ledger_events WHERE ledger_events.run = runs.id ORDER BY seq DESC LIMIT 1
     ) AS last ON true""",
 )
-_HAS_MESSAGES = "EXISTS (SELECT 1 FROM ledger_inbox WHERE ledger_inbox.run = runs.id)"
 _HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.link, owner, token, beat,
-    {either("0.0", "extract(epoch FROM clock_timestamp() - beat_at)::float8")}, {_HAS_MESSAGES},
+    {either("0.0", "extract(epoch FROM clock_timestamp() - beat_at)::float8")}, {HAS_MESSAGES},
     (SELECT max(seq) FROM ledger_events WHERE ledger_events.run = runs.id AND kind IN {CONTROL})
     FROM ledger_runs AS runs LEFT JOIN ledger_leases ON ledger_leases.run = runs.id {_LAST_EVENT}
     WHERE thread = %s AND n = %s"""
-_ROWS = f"SELECT {COLUMNS} FROM ledger_events WHERE run = %s AND seq >= %s ORDER BY seq"
-_STANDING = f"SELECT events, key, seal, {_HAS_MESSAGES} FROM ledger_runs AS runs WHERE id = %s"
 _ARTIFACTS = f"SELECT id, content FROM ledger_artifacts WHERE id {AMONG}"
 _FORKS = f"""SELECT thread, n, {COLUMNS} FROM ledger_events
     JOIN ledger_runs ON ledger_runs.id = run WHERE kind = '{RunForked.kind}' ORDER BY run"""
@@ -102,39 +96,9 @@ def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
     return Head(run, run_id, standing, last, link, holder, bool(has_messages), int(control_seq or 0), silent_s or 0.0)
 
 
-def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
-    """Return the number by which the tables know a run.
-
-    Raises:
-        LedgerUnavailableError: It is not there.
-    """
-    found = id_of(tx, run)
-    if found is None:
-        raise unknown_run(database, run)
-    return found
-
-
 def numbers_of(tx: Transaction, thread: str) -> list[int]:
     """Return the numbers of the thread's runs, in order."""
     return [n for (n,) in tx.ask("SELECT n FROM ledger_runs WHERE thread = %s ORDER BY n", thread)]
-
-
-def read_rows(tx: Transaction, run_id: int, after: int = ALL) -> Iterator[Row]:
-    """Yield a run's rows from the `after`-th on."""
-    return tx.read_rows(tx.ask(_ROWS, run_id, after))
-
-
-def found_of(tx: Transaction, database: str, run_id: int, after: int) -> Snapshot:
-    """Return a run from its `after`-th event on; fewer rows than were written are a fault, not a shorter run.
-
-    Raises:
-        LedgerUnavailableError: Its row is damaged.
-    """
-    rows = list(read_rows(tx, run_id, after))
-    *standing, has_messages = tx.ask(_STANDING, run_id)[0]
-    if type(standing[0]) is not int:
-        raise damaged_row(database, "the list of runs")
-    return Snapshot(rows, Standing._make(standing), bool(has_messages))
 
 
 def transcript_of(tx: Transaction, database: str, run: RunKey) -> Transcript:

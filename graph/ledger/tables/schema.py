@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from planner_executor.graph.ledger.family import TO_KNOW as KNOWN_BY
+from planner_executor.graph.ledger.calls_to_know import TO_KNOW as KNOWN_BY
 from planner_executor.graph.ledger.search import LIVE, TOOK
 from planner_executor.graph.ledger.tables.caps import TABLES as CAPS
 from planner_executor.graph.ledger.tables.dialect import (

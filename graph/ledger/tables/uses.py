@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from planner_executor.graph.ledger.tables.dialect import AMONG
 from planner_executor.graph.ledger.tables.locks import USES, lock
-from planner_executor.graph.ledger.tables.runs import read_rows
+from planner_executor.graph.ledger.tables.run_rows import read_rows
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.ledger.transcript import artifact_ids, event_of
 from planner_executor.graph.record.summary import CHANGED

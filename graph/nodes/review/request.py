@@ -37,9 +37,10 @@ from planner_executor.graph.review.content import (
     shown,
 )
 from planner_executor.graph.review.estimate import estimate
-from planner_executor.graph.review.human_steps import GATE, open_questions
+from planner_executor.graph.review.human_steps import open_questions
 from planner_executor.graph.review.plan_review import PlanReview, reason_of
-from planner_executor.graph.review.request import ANEW, UNCHANGED, ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import GATE, ActionName
 from planner_executor.graph.text.event_text.values import changed_playbook
 from planner_executor.graph.text.review.content import (
     calls_through,

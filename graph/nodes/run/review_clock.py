@@ -45,7 +45,7 @@ async def settle(ledger: RunStore, run: RunKey, record: RunState | None = None) 
         LedgerError: The record cannot be read or written.
     """
     record = record if record is not None else await state_of(ledger, run)
-    if not await is_due(ledger, record) or await ledger.is_worked_on(run):
+    if not record.is_due(await ledger.now()) or await ledger.is_worked_on(run):
         return ()
     try:
         return await bring_up(ledger, run, record)
@@ -72,21 +72,13 @@ async def refuse_late(
     return draft.data.error
 
 
-async def is_due(ledger: Ledger, record: RunState) -> bool:
-    """Whether something is due for the open request of a run."""
-    request = record.review_state.request
-    if record.ended or request is None or request.deadline is None or not record.review_state.waits:
-        return False
-    return request.deadline.next_due(request.handled_s) <= await ledger.now()
-
-
 async def bring_up(ledger: Ledger, run: RunKey, record: RunState) -> Sequence[EventData]:
     """Write what is due for a run as it was read, apply it to its record, and return what was written.
 
     Raises:
         RunOwnedError: Another process owns the run.
     """
-    if not await is_due(ledger, record):
+    if not record.is_due(await ledger.now()):
         return ()
     async with ledger.owned_and_read(run, record.seq) as owned:
         apply_events(record, owned.news.events)

@@ -1,9 +1,8 @@
 """A step done by the executor model, which may call the step's tools and no others; without tools, pure reasoning."""
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.kinds.spec import (
     BATCH,
     FOR_EACH_FIELDS,
@@ -17,15 +16,19 @@ from planner_executor.graph.plan.kinds.spec import (
 )
 from planner_executor.graph.plan.schema import Step
 
+if TYPE_CHECKING:
+    from planner_executor.graph.plan.catalog import ToolSpec
+    from planner_executor.graph.plan.draft import StepDraft
+
 WITH_TOOLS = StepStyle("model", "model with tools", "spark", "stadium")
 WITHOUT_TOOLS = StepStyle("reasoning", "model without tools", "thought", "rounded", dashed=True)
 
 
-def _tools(draft: StepDraft) -> list[str]:
+def _tools(draft: "StepDraft") -> list[str]:
     return draft.listed("tools")
 
 
-def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterator[tuple[str, str]]:
+def _faults(draft: "StepDraft", tools: "Mapping[str, ToolSpec]") -> Iterator[tuple[str, str]]:
     """Yield the faults of pinned arguments: some granted tool must take each and accept its value."""
     specs = [tools[name] for name in _tools(draft)]
     references = draft.argument_references()

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from pydantic import JsonValue
 
-from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.words.name_list import counted
+
+if TYPE_CHECKING:
+    from planner_executor.graph.plan.catalog import ToolSpec
+    from planner_executor.graph.plan.draft import StepDraft
 
 FOR_EACH_FIELDS = ("for_each", "max_items", "max_failures")
 """The fields of a step that runs once per item of a list."""
@@ -56,8 +58,8 @@ class KindSpec:
 
     fields: tuple[str, ...]
     misplaced: str
-    tools: Callable[[StepDraft], list[str]]
-    faults: Callable[[StepDraft, Mapping[str, ToolSpec]], Iterable[tuple[str, str]]]
+    tools: "Callable[[StepDraft], list[str]]"
+    faults: "Callable[[StepDraft, Mapping[str, ToolSpec]], Iterable[tuple[str, str]]]"
     done_by: DoneBy
     prompt: str | None
     look: Callable[[Step], StepStyle]
@@ -84,12 +86,12 @@ class KindSpec:
                 assert_never(self.done_by)
 
 
-def no_tools(_: StepDraft) -> list[str]:
+def no_tools(_: "StepDraft") -> list[str]:
     """Return no tools, for kinds that call no tool."""
     return []
 
 
-def no_faults(_: StepDraft, __: Mapping[str, ToolSpec]) -> Iterable[tuple[str, str]]:
+def no_faults(_: "StepDraft", __: "Mapping[str, ToolSpec]") -> Iterable[tuple[str, str]]:
     """Return no faults, for kinds without rules beyond their fields."""
     return ()
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from planner_executor.graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage
-from planner_executor.graph.record.check_results import CheckResult, Opinion
+from planner_executor.graph.record.check_result import CheckResult, Opinion
 from planner_executor.graph.record.codec import Needed, Written
 from planner_executor.graph.record.events.content import Result
 from planner_executor.graph.record.events.payload import Payload

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from html import escape
 
 from planner_executor.graph.plain_text.columns import cut, cut_middle
-from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.check import describe_check
 from planner_executor.graph.plan.kinds.spec import StepStyle
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Step

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.check import describe_check
 from planner_executor.graph.record.budget import spent_in_words
 from planner_executor.graph.record.events import (
     BudgetReached,

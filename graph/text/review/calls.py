@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.review.content import CallContent, Given, UncertainContent
-from planner_executor.graph.review.human_steps import GATE
+from planner_executor.graph.review.request_json import GATE
 from planner_executor.graph.text.literal_text import text_note
 from planner_executor.graph.text.review.criteria import Judged, criteria_blocks
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, sentence, words

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from planner_executor.graph.errors import UnresolvedReferenceError
 from planner_executor.graph.plan.call_words import call_words
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.check import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.when import describe_when

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from planner_executor.graph.review.request import PLAN_LINE, asked_again, digest_line, digest_of_all
+from planner_executor.graph.review.request import PLAN_LINE, asked_again, digest_line
+from planner_executor.graph.review.request_json import digest_of_all
 
 _HEX = "[0-9a-f]{64}"
 _DIGEST = re.compile(rf"(?:\n\n{PLAN_LINE}{_HEX})?\n\n{digest_line(_HEX)}(?=\n\n|\Z)")

@@ -9,7 +9,7 @@ from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Fini
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.execution.step_outcome import StepAttempt, StepOutcome, not_now, pending
 from planner_executor.graph.record.assessment import Assessment
-from planner_executor.graph.record.check_results import Opinion
+from planner_executor.graph.record.check_result import Opinion
 from planner_executor.graph.record.events import Draft, StepChecked
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.trust_label import USER

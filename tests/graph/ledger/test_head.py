@@ -9,7 +9,7 @@ from planner_executor.graph.errors import LeaseLostError, MessageWaitingError, S
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.protocol import Lease
-from planner_executor.graph.ledger.refusals import Standing
+from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.record.run_key import RunKey
 
 LEASE = Lease(RunKey("t", 1), 1, 2)

@@ -11,27 +11,13 @@ from planner_executor.graph.errors import (
 )
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.protocol import Lease
-from planner_executor.graph.ledger.refusals import (
-    Standing,
-    check_control_seq,
-    check_end,
-    check_inbox,
-    check_lease,
-    lost_artifact,
-    standing_after,
-)
-from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.refusals import check_control_seq, check_end, check_inbox, check_lease, lost_artifact
+from planner_executor.graph.ledger.seal import SealKey, Standing, standing_after
 from planner_executor.graph.record.run_key import RunKey
 
 RUN = RunKey("t", 1)
 KEY = SealKey(b"a secret of many letters")
 LINK = b"link"
-
-
-def test_a_run_begins_with_no_events_and_no_seal() -> None:
-    assert Standing() == (0, None, None)
-    assert standing_after(3, LINK, None) == (3, None, None)
-    assert standing_after(3, LINK, KEY) == (3, KEY.id, KEY.seal(LINK))
 
 
 def test_only_the_lease_in_force_may_write() -> None:

@@ -16,9 +16,11 @@ from planner_executor.graph.ledger.seal import (
     FILE_VARIABLE,
     VARIABLE,
     SealKey,
+    Standing,
     key_from_environment,
     key_from_file,
     seal_fault,
+    standing_after,
 )
 from planner_executor.graph.ledger.verification import Verification, verify
 from planner_executor.graph.record.run_key import RunKey
@@ -175,3 +177,9 @@ def test_a_key_that_cannot_be_used_is_refused_before_anything_is_written(tmp_pat
         key_from_file(tmp_path / "no-such-file")
     with pytest.raises(LedgerKeyError, match="both"):
         key_from_environment({VARIABLE: "a secret of many letters", FILE_VARIABLE: "key"})
+
+
+def test_a_run_begins_with_no_events_and_no_seal() -> None:
+    assert Standing() == (0, None, None)
+    assert standing_after(3, b"link", None) == (3, None, None)
+    assert standing_after(3, b"link", KEY) == (3, KEY.id, KEY.seal(b"link"))

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.checks import KINDS, describe_check
+from planner_executor.graph.plan.check import describe_check
+from planner_executor.graph.plan.checks import KINDS
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.json_schema import plan_schema
 from planner_executor.graph.plan.reading import ParsedPlan, read_plan

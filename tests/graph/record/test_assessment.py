@@ -1,7 +1,7 @@
 import pytest
 
 from planner_executor.graph.record.assessment import WHY_CHARACTERS, Assessment
-from planner_executor.graph.record.check_results import CheckResult, Opinion
+from planner_executor.graph.record.check_result import CheckResult, Opinion
 
 MET, UNMET = (
     CheckResult({"cites": 1}, True, "1 citation: a.md:3"),

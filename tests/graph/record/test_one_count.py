@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.cli.commands.show import as_data, lines
-from planner_executor.graph.cli.run_lookup import RecordedRun
+from planner_executor.graph.cli.recorded_run import RecordedRun
 from planner_executor.graph.evaluation.planned_arm import ended
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.cost import NO_COST, StepCost, cost_with

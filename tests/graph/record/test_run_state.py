@@ -8,7 +8,9 @@ import pytest
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from planner_executor.graph.record.calls import Calls
-from planner_executor.graph.record.events import Configuration, RunReopened, Voted
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events import Configuration, ResponseGiven, RunEnded, RunReopened, Voted
+from planner_executor.graph.record.events.content import NO_CONTENT
 from planner_executor.graph.record.people import People
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -163,3 +165,17 @@ def test_a_review_is_closed_with_the_votes_on_it() -> None:
     run.close_review()
 
     assert (run.review_state.request, run.people.votes) == (None, {})
+
+
+def test_something_is_due_for_an_open_request_from_its_next_moment_on() -> None:
+    asked = RecordedRequest(1, "s", None, (), "c", 0, deadline=Deadline(1_000.0, 100.0))
+    over = RunState(review_state=ReviewState(request=asked))
+    others = (
+        ReviewState(),
+        ReviewState(request=replace(asked, deadline=None)),
+        ReviewState(request=asked, response=ResponseGiven(request=1, digest="d", response=NO_CONTENT, approver="ada")),
+    )
+
+    assert over.is_due(1_100.0) and not over.is_due(1_099.0)
+    assert not any(RunState(review_state=other).is_due(2_000.0) for other in others)
+    assert not replace(over, ended=RunEnded(status="rejected", reason="stop")).is_due(2_000.0)

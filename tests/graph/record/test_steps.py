@@ -7,7 +7,7 @@ import pytest
 
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.record.check_results import Opinion
+from planner_executor.graph.record.check_result import Opinion
 from planner_executor.graph.record.events import (
     CallFinished,
     Content,

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from planner_executor.graph.review.content import PlanContent, StepContent
 from planner_executor.graph.review.decision import Decision, InvalidResponse, read_answer, rejection
-from planner_executor.graph.review.request import ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import ActionName
 
 DIGEST = "d" * 64
 PLAN = {"steps": [{"id": "a", "objective": "o"}]}

@@ -10,8 +10,9 @@ from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.review.decision import Decision, InvalidResponse, rejection
-from planner_executor.graph.review.human_steps import GATE, PASSED
+from planner_executor.graph.review.human_steps import PASSED
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import GATE
 from planner_executor.graph.review.verdict import ReviewVerdict, verdict_of
 
 TERMS = ExecutionTerms(

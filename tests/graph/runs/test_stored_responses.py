@@ -17,7 +17,7 @@ from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep_anything
-from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.review.request_json import digest_of_request
 from planner_executor.graph.review.response import ReviewResponse, build_response
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import open_runs

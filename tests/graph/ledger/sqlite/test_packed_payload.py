@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.errors import LedgerCorruptError
+from planner_executor.graph.ledger.calls_to_know import TO_KNOW
 from planner_executor.graph.ledger.chaining import compact_json
 from planner_executor.graph.ledger.export import to_bytes
-from planner_executor.graph.ledger.family import TO_KNOW
 from planner_executor.graph.ledger.packed import pack
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.packed_payload import (

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from planner_executor.graph.review.request import ReviewAction, ReviewRequest, digest_of_all
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import digest_of_all
 from planner_executor.graph.text.review.screen import screen_descriptions
 
 GATE = ReviewAction("run_step", {"step": "a", "tool": "gate", "args": {}}, "a waits for your consent.")

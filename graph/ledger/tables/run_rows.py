@@ -1,0 +1,54 @@
+"""The rows of a run, as its readers find them in one transaction."""
+
+from collections.abc import Iterator
+
+from planner_executor.graph.ledger.chain import COLUMNS, Row
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import damaged_row, unknown_run
+from planner_executor.graph.ledger.seal import Standing
+from planner_executor.graph.ledger.tables.run_names import id_of
+from planner_executor.graph.ledger.tables.transaction import Transaction
+from planner_executor.graph.record.run_key import RunKey
+
+ALL = -(2**63)
+"""Sequence number below every stored one, to select all rows, also damaged ones."""
+HAS_MESSAGES = "EXISTS (SELECT 1 FROM ledger_inbox WHERE ledger_inbox.run = runs.id)"
+_ROWS = f"SELECT {COLUMNS} FROM ledger_events WHERE run = %s AND seq >= %s ORDER BY seq"
+_STANDING = f"SELECT events, key, seal, {HAS_MESSAGES} FROM ledger_runs AS runs WHERE id = %s"
+_OWNER = "SELECT owner FROM ledger_leases WHERE run = %s"
+
+
+def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
+    """Return the number by which the tables know a run.
+
+    Raises:
+        LedgerUnavailableError: It is not there.
+    """
+    found = id_of(tx, run)
+    if found is None:
+        raise unknown_run(database, run)
+    return found
+
+
+def read_rows(tx: Transaction, run_id: int, after: int = ALL) -> Iterator[Row]:
+    """Yield a run's rows from the `after`-th on."""
+    return tx.read_rows(tx.ask(_ROWS, run_id, after))
+
+
+def found_of(tx: Transaction, database: str, run_id: int, after: int) -> Snapshot:
+    """Return a run from its `after`-th event on; fewer rows than were written are a fault, not a shorter run.
+
+    Raises:
+        LedgerUnavailableError: Its row is damaged.
+    """
+    rows = list(read_rows(tx, run_id, after))
+    *standing, has_messages = tx.ask(_STANDING, run_id)[0]
+    if type(standing[0]) is not int:
+        raise damaged_row(database, "the list of runs")
+    return Snapshot(rows, Standing._make(standing), bool(has_messages))
+
+
+def owner_of(tx: Transaction, run_id: int) -> str | None:
+    """Return the owner that a file has of a run, alive or not; None if nobody has."""
+    row = tx.one(_OWNER, run_id)
+    return str(row[0]) if row and row[0] else None
