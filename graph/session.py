@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -29,6 +29,7 @@ from planner_executor.graph.errors import (
     RunPausedError,
     StaleRunError,
 )
+from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import projected, state_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.observing.listener import Observer
@@ -52,6 +53,8 @@ NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
 
 EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
 
+INTERRUPT = "__interrupt__"
+"""The key of LangGraph's updates that has what a node asks."""
 
 MOST_DELIVERIES = 5
 """How often a decision is given to a request that others are answering; each time one of them was read instead."""
@@ -122,7 +125,10 @@ class AgentSession:
         """
         if not isinstance(self.graph, BoundedGraph):
             return None
-        return await require_terms(self.runs, RunKey(run.thread, run.n), self.graph.services)
+        key = RunKey(run.thread, run.n)
+        async with self._lent(run.thread) as known:
+            found = known.record if known is not None and known.key == key else await state_of(self.runs.ledger, key)
+            return await require_terms(self.runs, found.assignment, self.graph.services)
 
     async def take_over(self, run: Run, by: Person | None, setup: Mapping[str, Any] | None) -> None:
         """Put a run under the terms here, see `graph.runs.taking_over`.
@@ -136,10 +142,10 @@ class AgentSession:
 
     async def resume(
         self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Person | None = None
-    ) -> str | None:
+    ) -> Run:
         """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.
 
-        Return why whoever gave the decision may not decide, None if they may.
+        Return the run as it stops, with the reason as `refused` if whoever gave the decision may not decide.
 
         Raises:
             MissingToolsError: A tool of the remaining steps is missing.
@@ -155,13 +161,13 @@ class AgentSession:
         if decision is not None and decision is not NotGiven.DECISION:
             return await self._decide(run, decision, unseen, on_progress, self.acts(by))
         if not run.ended and run.request is None:
-            await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
-        return None
+            return await self.go_on(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
+        return run
 
     async def _decide(
         self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Approver | None
-    ) -> str | None:
-        """Resume a run with a decision, and return why its author may not decide, None if they may.
+    ) -> Run:
+        """Resume a run with a decision, see `resume`.
 
         Raises:
             InputError: The decision is `{}`.
@@ -173,8 +179,7 @@ class AgentSession:
         if run.request is None and await self._is_asked(run):
             # The process died before the request reached the checkpoint, or somebody responded who may not decide;
             # running the graph raises it again.
-            await self.drive(None, Caller.facade(run.thread), None)
-            run = await self.latest(run.thread)
+            run = await self.go_on(None, Caller.facade(run.thread), None)
         if run.request is None:
             key, author = RunKey(run.thread, run.n), by or named(None, self.identity)
             late = await refuse_late(self.runs.ledger, key, decision, author, unseen=unseen)
@@ -182,10 +187,9 @@ class AgentSession:
         caller = Caller.facade(run.thread, unseen=unseen, by=by)
         for _ in range(MOST_DELIVERIES):
             receipt = Receipt()
-            await self.drive(Command(resume=decision), replace(caller, receipt=receipt), on_progress)
+            now = await self.go_on(Command(resume=decision), replace(caller, receipt=receipt), on_progress)
             if receipt.is_read:
-                return receipt.refusal
-            now = await self.latest(run.thread)
+                return replace(now, refused=receipt.refusal)
             if now.request is None:
                 raise NothingToDecideError(run.id, now.status, await self._decided_first(now))
             if digest_of_request(now.request) != digest_of_request(run.request):
@@ -215,9 +219,7 @@ class AgentSession:
         if latest.id == run.id and (state.interrupts or (state.next and not is_refused)):
             await self.drive(None, Caller.facade(run.thread), None)
 
-    async def propose(
-        self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None
-    ) -> None:
+    async def propose(self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None) -> Run:
         """Put a plan into the state of a run for the review to ask about.
 
         The state says anew what it has seen of the run: the process may have died after an event and before its
@@ -225,22 +227,37 @@ class AgentSession:
         """
         state = {**await self._as_on_record(run.thread, "review"), "plan": plan}
         await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, state, as_node="planner")
-        await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
+        return await self.go_on(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
 
-    async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
-        """Run the graph with an input until it stops; None resumes."""
+    async def go_on(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> Run:
+        """Run the graph with an input until it stops, and return the thread's latest run as it is then."""
+        return await self.latest(caller.thread, await self.drive(given, caller, on_progress))
+
+    async def drive(
+        self, given: Any, caller: Caller, on_progress: ProgressCallback | None
+    ) -> Sequence[Mapping[str, Any]] | None:
+        """Run the graph with an input until it stops; None resumes. Return what it asks, None if it was paused."""
         config: Any = {"configurable": {"thread_id": caller.thread}}
         with suppress(RunPausedError), invoked_by(caller):
             try:
-                await self._stream(given, config, on_progress)
+                return await self._stream(given, config, on_progress)
             except EmptyInputError:
                 await self._restore(caller.thread, config)
-                await self._stream(given, config, on_progress)
+                return await self._stream(given, config, on_progress)
+        return None
 
-    async def _stream(self, given: Any, config: Any, on_progress: ProgressCallback | None) -> None:
-        async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
-            if on_progress is not None:
+    async def _stream(
+        self, given: Any, config: Any, on_progress: ProgressCallback | None
+    ) -> Sequence[Mapping[str, Any]]:
+        asked: list[Mapping[str, Any]] = []
+        # Without progress a node runs in no task of its own, beside one that waits for what it streams.
+        modes: Any = ["updates"] if on_progress is None else ["updates", "custom"]
+        async for mode, change in self.graph.astream(given, config, stream_mode=modes, durability="sync"):
+            if mode == "updates":
+                asked += [pending.value for pending in change.get(INTERRUPT, ())]
+            elif on_progress is not None:
                 on_progress(change)
+        return asked
 
     async def _restore(self, thread: str, config: Any) -> None:
         """Rebuild the state of a thread without checkpoints from the ledger (decision record 0011)."""
@@ -253,13 +270,23 @@ class AgentSession:
         seen = (await self.runs.ledger.events(key))[-1].seq
         return {"run": named_in_state(key, seen), **headed(route)}
 
-    async def latest(self, thread: str) -> Run:
-        """Return the thread's latest run, with its open review request."""
-        key = await self.runs.latest(thread)
-        run = await self.runs.show(key)
-        state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
-        asked = [pending.value for pending in state.interrupts]
-        return run.with_request(asked[0]) if asked and run.status == "waiting" else run
+    async def latest(self, thread: str, asked: Sequence[Mapping[str, Any]] | None = None) -> Run:
+        """Return the thread's latest run, with its open review request: of `asked`, or that of the checkpoint."""
+        async with self._lent(thread) as known:
+            run = await self.runs.shown(known) if known is not None else None
+        run = run or await self.runs.show(await self.runs.latest(thread))
+        if run.status != "waiting":
+            return run
+        if asked is None:
+            state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
+            asked = [pending.value for pending in state.interrupts]
+        return run.with_request(asked[0]) if asked else run
+
+    def _lent(self, thread: str) -> AbstractAsyncContextManager[KnownRun | None]:
+        """Lend the thread's latest run as the nodes of this graph left it (decision 176)."""
+        if not isinstance(self.graph, BoundedGraph):
+            return nullcontext()
+        return self.graph.services.known_runs.lent(self.runs.ledger, thread)
 
 
 def check_arguments(database: Any, options: Mapping[str, Any]) -> None:

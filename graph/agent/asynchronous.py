@@ -191,8 +191,8 @@ class AsyncAgent:
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
         if plan is not None:
             given["plan"] = plan
-        await session.drive(given, Caller.facade(thread, setup, by=session.acts(by), playbook=named), on_progress)
-        return await session.latest(thread)
+        caller = Caller.facade(thread, setup, by=session.acts(by), playbook=named)
+        return await session.go_on(given, caller, on_progress)
 
     async def resume(
         self,
@@ -235,10 +235,10 @@ class AsyncAgent:
         if take_over and not latest.ended:
             await session.take_over(latest, by, setup)
             latest = await self._latest(run)
-        refused = await session.resume(latest, decision, unseen, on_progress, by)
-        if refused is not None and strict:
-            raise DecisionRefusedError(latest.id, refused)
-        return replace(await session.latest(latest.thread), refused=refused)
+        now = await session.resume(latest, decision, unseen, on_progress, by)
+        if now.refused is not None and strict:
+            raise DecisionRefusedError(latest.id, now.refused)
+        return now
 
     async def retry(
         self,
@@ -285,10 +285,8 @@ class AsyncAgent:
         await session.compare_terms(before)
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
         changes = RetryChanges(limits or {}, feedback)
-        await session.drive(
-            given, replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes), on_progress
-        )
-        return await session.latest(before.thread)
+        caller = replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes)
+        return await session.go_on(given, caller, on_progress)
 
     async def fork(
         self,
@@ -336,8 +334,7 @@ class AsyncAgent:
             values=fork.values,
             forked=fork.source,
         )
-        await session.drive(given, caller, on_progress)
-        return await session.latest(thread)
+        return await session.go_on(given, caller, on_progress)
 
     async def work(
         self,
@@ -411,8 +408,7 @@ class AsyncAgent:
         if before.status in ("running", "planning"):
             raise InputError("run", f"{before.id} is executing; pause it first")
         await session.compare_terms(before)
-        await session.propose(before, plan, on_progress, by)
-        return await session.latest(before.thread)
+        return await session.propose(before, plan, on_progress, by)
 
     async def compare_terms(self, run: str) -> Comparison | None:
         """Return how the terms of this agent differ from those of a run; None over a graph that was made otherwise.

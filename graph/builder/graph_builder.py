@@ -13,6 +13,7 @@ from typing import Any, Protocol, Unpack, cast
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphInterrupt
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import get_runtime
 
@@ -214,7 +215,7 @@ class PairedNode(Runnable[State, StateUpdate]):
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node."""
         node = self._make(await self._services.under(get_runtime(Context).context))
-        with self._services.known_runs.handing_on():
+        with self._services.known_runs.handing_on(GraphInterrupt):
             return with_settled_calls(input, await node(input, config or {}))
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:

@@ -4,12 +4,13 @@ See `docs/decisions/0110-known-runs.md`.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
+from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_states import projected
@@ -50,23 +51,47 @@ class KnownRuns:
     def __init__(self) -> None:
         self._left: OrderedDict[str, KnownRun] = OrderedDict()
         self._states: OrderedDict[tuple[RunKey, int], bool] = OrderedDict()
+        self._ended: KnownRun | None = None
 
     @contextmanager
-    def handing_on(self) -> Iterator[None]:
-        """Keep the run that the node within opens, unless the node fails or the run has ended."""
+    def handing_on(self, *interrupts: type[BaseException]) -> Iterator[None]:
+        """Keep the run that the node within opens, unless the node fails.
+
+        One of `interrupts` is no failure, but the state of the graph stays that of the node before. Of the runs that
+        have ended the last is kept, for `lent` alone.
+        """
         node = _Node()
         token = _node.set(node)
         try:
             yield
+        except interrupts:
+            self._keep(node.run)
+            raise
         finally:
             _node.reset(token)
-        if node.run is not None and node.run.record.ended is None:
-            self._left[node.run.key.thread] = node.run
-            if len(self._left) > MOST:
-                self._left.popitem(last=False)
-            self._states[node.run.key, node.run.record.seq] = True
+        run = node.run
+        if run is not None and run.record.ended is not None:
+            self._ended = run
+        elif run is not None:
+            self._keep(run)
+            self._states[run.key, run.record.seq] = True
             if len(self._states) > MOST_STATES:
                 self._states.popitem(last=False)
+
+    @asynccontextmanager
+    async def lent(self, ledger: Ledger, thread: str) -> AsyncIterator[KnownRun | None]:
+        """Lend the thread's latest run, up to date, to a reader; None unless a node left one (decision 176).
+
+        The reader changes nothing but by events that it applies, and the next node takes the run up.
+        """
+        run, known = None, self._left.pop(thread, None)
+        if known is None and self._ended is not None and self._ended.key.thread == thread:
+            known, self._ended = self._ended, None
+        if known is not None:
+            with suppress(UnknownEventError):  # a newer release goes on with it
+                run = await self._read(ledger, thread, known)
+        yield run
+        self._keep(run)
 
     def goes_on(self, key: RunKey, seq: int) -> bool:
         """Take up a state with that last event; return whether a node of this process left it and none took it up.
@@ -77,20 +102,31 @@ class KnownRuns:
         return self._states.pop((key, seq), False)
 
     async def latest(self, ledger: Ledger, thread: str) -> KnownRun | None:
-        """Return the thread's latest run, None if it has none."""
+        """Return the thread's latest run, which the current node may hand on; None if it has none."""
         # Taken out: two nodes side by side must not fold events into the same state.
-        known = self._left.pop(thread, None)
+        run = await self._read(ledger, thread, self._left.pop(thread, None))
+        return _opened(run) if run is not None else None
+
+    def _keep(self, run: KnownRun | None) -> None:
+        """Keep a run that has not ended."""
+        if run is not None and run.record.ended is None:
+            self._left[run.key.thread] = run
+            if len(self._left) > MOST:
+                self._left.popitem(last=False)
+
+    async def _read(self, ledger: Ledger, thread: str, known: KnownRun | None) -> KnownRun | None:
+        """Return the thread's latest run, made of the one that is known as far as it is the same."""
         found = await ledger.latest(thread, *((known.key, known.record.seq) if known is not None else ()))
         if found is None:
             return None
         key, events = found
         if known is None or known.key != key:
-            return opened(key, await projected(events))
+            return KnownRun(key, await projected(events))
         if any(event.kind == ValueRedacted.kind for event in events):  # what it removed is in the state still
             events = await ledger.events(key)
-            return opened(key, await projected(events))
+            return KnownRun(key, await projected(events))
         record = await done_aside(len(events), partial(apply_events, known.record, events))
-        return _opened(KnownRun(key, record, known.plans))
+        return KnownRun(key, record, known.plans)
 
 
 def opened(key: RunKey, record: RunState) -> KnownRun:

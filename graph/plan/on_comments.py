@@ -36,10 +36,10 @@ def read_on_comments(
     return replace(parsed, notes=(*notes, *parsed.notes), on_comments=said)
 
 
-def with_on_comments(schema: Mapping[str, Any], commented: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of an answer that may say something of the commented steps."""
+def with_on_comments(schema: Mapping[str, Any], commented: Sequence[str]) -> Mapping[str, Any]:
+    """Return the schema of an answer that may say something of the commented steps; without any, the schema itself."""
     if not commented:
-        return dict(schema)
+        return schema  # models are bound to a schema by its identity
     said = {
         "type": "object",
         "properties": {step: {"type": "string"} for step in commented},

@@ -10,6 +10,7 @@ from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import BY_FACADE
+from planner_executor.graph.record.recorded_plans import RecordedPlans
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult, StepStatus
 from planner_executor.graph.record.run_state import RunState
@@ -22,6 +23,8 @@ from planner_executor.graph.text.drawing.labels import waits_within
 from planner_executor.graph.text.event_text.standing import ahead_line
 from planner_executor.graph.text.event_text.values import until_text
 from planner_executor.graph.text.expectation import said_and_spent
+
+UNDER_WAY: tuple[RunStatus, ...] = ("running", "planning")
 
 
 @dataclass(frozen=True)
@@ -137,19 +140,28 @@ class Run:
         return replace(self, request=request)
 
 
-def run_of(record: RunState, worked_on: bool) -> Run:
-    """Return a run from its recorded state; `worked_on` means that a process executes it."""
-    ended = record.ended
+def is_under_way(record: RunState) -> bool:
+    """Whether a run, or a step of it, goes on if a process executes it, and is paused or cut off if none does."""
+    return record.status in UNDER_WAY or bool(_unfinished(record, worked_on=True))
+
+
+def run_of(record: RunState, worked_on: bool, plans: RecordedPlans | None = None) -> Run:
+    """Return a run from its recorded state; `worked_on` means that a process executes it, if it is under way.
+
+    `plans` has the models of its plans, as far as they were made.
+    """
+    ended, raw, plans = record.ended, record.plan_state.plan, plans or RecordedPlans()
+    plan = plans.plan_of(raw) if raw is not None else None
     return Run(
         id=record.id,
         thread=record.assignment.thread,
         n=record.assignment.n,
         goal=record.assignment.goal,
         constraints=record.assignment.constraints,
-        status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
+        status="paused" if record.status in UNDER_WAY and not worked_on else record.status,
         reason=ended.reason if ended is not None else _waits_for_cap(record),
         answer=ended.answer.shown if ended is not None else None,
-        plan=Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else None,
+        plan=plan,
         revision=record.plan_state.revision,
         results={**record.steps.results, **_unfinished(record, worked_on), **_uncertain(record)},
         setup=record.assignment.setup if record.assignment.setup_by == BY_FACADE else {},
@@ -157,16 +169,15 @@ def run_of(record: RunState, worked_on: bool) -> Run:
         started_at=record.started_at,
         updated_at=record.updated_at,
         said=record.said.takes if record.said is not None else None,
-        spent=_spent(record),
+        spent=_spent(record, plan),
         standing=record.standing.used_here,
     )
 
 
-def _spent(record: RunState) -> Mapping[str, float] | None:
-    plan = record.plan_state.plan
+def _spent(record: RunState, plan: Plan | None) -> Mapping[str, float] | None:
     if record.said is None or plan is None:
         return None
-    return spent_since(record.said, Plan.model_validate(plan), record.steps.results, record.spending.total)
+    return spent_since(record.said, plan, record.steps.results, record.spending.total)
 
 
 def _waits_for_cap(record: RunState) -> str | None:

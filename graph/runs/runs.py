@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.drivers import open_ledger
+from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import known_state, state_of
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import key_from_environment
@@ -20,13 +21,14 @@ from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.events import Draft, Event, cancelled
+from planner_executor.graph.record.recorded_plans import RecordedPlans
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey, run_name
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.stop_request import CANCEL, PAUSE, StopRequest
 from planner_executor.graph.runs.lists import Log
-from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.runs.run import Run, is_under_way, run_of
 from planner_executor.graph.runs.run_page import RunPage, one_more, page_of
 from planner_executor.graph.words.name_list import listed
 
@@ -77,6 +79,11 @@ class Runs:
         """Return a run, as the ledger has it; what is due for its open request is written first."""
         key = await self.find(run) if isinstance(run, str) else run
         return await self._read(key, (await self._opened(key))[1])
+
+    async def shown(self, run: KnownRun) -> Run:
+        """Return a run that was read already; what is due for its open request is written first, and applied to it."""
+        await self._is_settled(run.key, run.record)
+        return await self._read(run.key, run.record, run.plans)
 
     async def log(self, run: RunKey | str) -> Log:
         """Return a run with its events; what is due for its open request is written first."""
@@ -191,9 +198,9 @@ class Runs:
         removed = (await self.ledger.tombstones(name)).named(name)
         return PrunedRunError(name, removed.by, removed.at) if removed else UnknownRunError(name, self.ledger.name)
 
-    async def _read(self, key: RunKey, record: RunState) -> Run:
-        is_worked_on = await self.ledger.is_worked_on(key)
-        return await done_aside(record.size, partial(run_of, record, is_worked_on))
+    async def _read(self, key: RunKey, record: RunState, plans: RecordedPlans | None = None) -> Run:
+        is_worked_on = is_under_way(record) and await self.ledger.is_worked_on(key)
+        return await done_aside(record.size, partial(run_of, record, is_worked_on, plans))
 
 
 def _answer(record: RunState) -> StepResult:

@@ -25,16 +25,15 @@ from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs
 
 
-async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparison:
+async def require_terms(runs: Runs, run: Assignment, services: Services) -> Comparison:
     """Return how the terms here differ from those of a run, which can go on under them.
 
     Raises:
         OtherTermsError: It was begun under other terms.
     """
-    record = await state_of(runs.ledger, key)
-    found = await compared(services, runs.ledger, record.assignment)
+    found = await compared(services, runs.ledger, run)
     if found.other:
-        raise OtherTermsError(record.id, found.other)
+        raise OtherTermsError(RunKey(run.thread, run.n).id, found.other)
     return found
 
 

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from benchmarks.small_run import MOST_KB, growth_kb
-from planner_executor import Agent, build_graph
+from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.ledger.sqlite.database import Database
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
@@ -20,6 +20,7 @@ from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events.run import Configuration
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
@@ -74,6 +75,33 @@ def test_a_run_of_one_step_asks_the_ledger_sixteen_times(tmp_path: Path) -> None
         graph.invoke(Command(resume="approve"), on_thread(name))
 
     assert counting.asked <= 16
+
+
+class BindingModel(ScriptedModel):
+    """A model that counts how often it is bound to a schema, which it cannot be."""
+
+    bindings: int = 0
+
+    def with_structured_output(self, *_: Any, **__: Any) -> Any:
+        """Count."""
+        self.bindings += 1
+        raise NotImplementedError
+
+
+async def test_a_facade_asks_the_ledger_five_times_more_and_no_model_is_bound_twice(tmp_path: Path) -> None:
+    ledger, model = SqliteLedger(tmp_path / "runs.db"), BindingModel([PLAN] * 2)
+    ledger._file = counting = CountingDatabase(ledger.name, list, 60.0)
+    graph = build_graph(model, tools=own_tools(), checkpointer=InMemorySaver(), ledger=ledger)
+    agent = AsyncAgent.over(graph, Runs(ledger))
+    for name in ("before", "counted"):
+        counting.asked = 0
+        asked = await agent.start("g", thread=name)
+        counted = counting.asked
+        assert asked.request is not None and asked.request == (await agent.show(name)).request
+        counting.asked = 0
+        assert (await agent.resume(name, "approve")).answer == "x"
+
+    assert (counted + counting.asked, model.bindings) == (21, 1)
 
 
 def test_terms_that_differ_are_read_once_however_many_nodes_there_are(tmp_path: Path) -> None:

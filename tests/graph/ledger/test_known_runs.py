@@ -9,6 +9,7 @@ import pytest
 from planner_executor.graph.ledger import known_runs
 from planner_executor.graph.ledger.known_runs import KnownRun, KnownRuns
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
@@ -27,11 +28,14 @@ class CountingLedger(MemoryLedger):
     def __init__(self) -> None:
         super().__init__()
         self.read: list[int] = []
+        self.foreign: Event | None = None
 
     async def latest(self, thread: str, known: RunKey | None = None, after: int = 0) -> Any:
         """See `Ledger.latest`."""
         found = await super().latest(thread, known, after)
         self.read.append(len(found[1]) if found is not None else 0)
+        if found is not None and self.foreign is not None:
+            found[1].append(self.foreign)
         return found
 
 
@@ -73,13 +77,56 @@ async def test_the_next_node_has_the_models_of_the_plans_too() -> None:
         assert (await node(runs, ledger)).plans is not first.plans
 
 
-async def test_a_node_that_fails_or_is_interrupted_hands_nothing_on() -> None:
+async def test_a_node_that_fails_hands_nothing_on() -> None:
     async with known() as (ledger, runs):
         with pytest.raises(ZeroDivisionError), runs.handing_on():
             await runs.latest(ledger, "t")
             raise ZeroDivisionError
         await node(runs, ledger)
         assert ledger.read == [2, 2]
+
+
+async def test_a_node_that_is_interrupted_hands_its_run_on_and_leaves_no_state() -> None:
+    async with known() as (ledger, runs):
+        with pytest.raises(InterruptedError), runs.handing_on(InterruptedError):
+            await runs.latest(ledger, "t")
+            raise InterruptedError
+        assert not runs.goes_on(RunKey("t", 1), 2)
+        await node(runs, ledger)
+        assert ledger.read == [2, 0]
+
+
+async def test_a_run_is_lent_up_to_date_and_the_next_node_takes_it_up() -> None:
+    async with known() as (ledger, runs):
+        async with runs.lent(ledger, "t") as unknown:
+            assert unknown is None and ledger.read == []
+        left = await node(runs, ledger)
+        await write(ledger, PAUSED)
+        async with runs.lent(ledger, "t") as lent:
+            assert lent is not None and lent.record is left.record and lent.record.seq == 3
+            other = await runs.latest(ledger, "t")  # a node beside the reader has a state of its own
+            assert other is not None and other.record is not lent.record
+        await node(runs, ledger)
+        assert ledger.read == [2, 1, 3, 0]
+
+
+async def test_a_run_that_has_ended_is_lent_once() -> None:
+    async with known() as (ledger, runs):
+        await node(runs, ledger)
+        await write(ledger, ENDED)
+        await node(runs, ledger)
+        for is_lent in (True, False):
+            async with runs.lent(ledger, "t") as lent:
+                assert (lent is not None) == is_lent
+        assert ledger.read == [2, 1, 0]
+
+
+async def test_a_run_that_a_newer_release_goes_on_with_is_lent_to_nobody() -> None:
+    async with known() as (ledger, runs):
+        await node(runs, ledger)
+        ledger.foreign = Event(3, "of a newer release", None, 0.0, {})
+        async with runs.lent(ledger, "t") as lent:
+            assert lent is None
 
 
 async def test_a_run_is_taken_once_since_its_state_is_the_takers_to_change() -> None:
