@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from typer.testing import Result
+from warm_process import WARNINGS_AS_ERRORS, run_warm
 
 from planner_executor.graph.cli.commands.new import write_project
 
@@ -51,7 +51,7 @@ def test_an_empty_folder_is_taken(cli: Cli, folder: Path) -> None:
 def test_the_test_of_the_project_passes_in_a_folder_of_its_own_with_warnings_as_errors(folder: Path) -> None:
     write_project(folder / "bills")
 
-    done = in_the_project(folder / "bills", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider")
+    done = run_warm(["-m", "pytest", "-q", *WARNINGS_AS_ERRORS, "-p", "no:cacheprovider"], cwd=folder / "bills")
 
     assert "2 passed" in done.stdout, done.stdout
 
@@ -60,14 +60,10 @@ def test_the_linter_of_this_project_finds_nothing_in_it(folder: Path) -> None:
     write_project(folder / "bills")
 
     rules = Path(__file__).parents[2] / "pyproject.toml"
-    style = in_the_project(folder / "bills", "ruff", "check", "--config", str(rules), "--ignore", "D103,I001", ".")
+    command = [sys.executable, "-m", "ruff", "check", "--config", rules, "--ignore", "D103,I001", "."]
+    style = subprocess.run(command, cwd=folder / "bills", capture_output=True, text=True)
 
     assert style.returncode == 0, style.stdout
-
-
-def in_the_project(folder: Path, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", module, *words]
-    return subprocess.run(command, cwd=folder, env={**os.environ}, capture_output=True, text=True)
 
 
 def test_each_payment_is_shown_before_it_is_made(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

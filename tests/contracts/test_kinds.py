@@ -72,21 +72,54 @@ def unnamed(node: ast.AST) -> bool:
     return looks and len(classes(node.args[1])) > MOST_LOOKED_FOR
 
 
-def places(finds: Callable[[ast.AST], Any]) -> list[str]:
-    return [f"{path.relative_to(ROOT)}:{node.lineno}" for path, node in nodes() if finds(node)]
+STEP_STATUSES = frozenset(get_args(StepStatus))
+"""Of which some are end statuses too: a list of these alone is one of steps."""
+
+
+def told_apart(node: ast.AST) -> set[str]:
+    """Return the words in a list, in a table, or in a `match` that does not end in assert_never."""
+    parts: Sequence[ast.AST | None] = ()
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        parts = node.elts
+    elif isinstance(node, ast.Dict):
+        parts = node.keys
+    elif isinstance(node, ast.Match) and "assert_never(" not in ast.unparse(node.cases[-1]):
+        parts = [one.value for case in node.cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchValue)]
+    return {one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def lists_kinds_of_steps(node: ast.AST) -> bool:
+    return len(words := told_apart(node)) > 1 and words <= set(KINDS)
+
+
+def lists_end_statuses(node: ast.AST) -> bool:
+    return len((words := told_apart(node)) & set(ENDS)) > 1 and not words <= STEP_STATUSES
+
+
+LOOKS = (strings, unnamed, lists_kinds_of_steps, lists_end_statuses)
+LOOKED_AT = (ast.Constant, ast.Compare, ast.Match, ast.Call, ast.Tuple, ast.List, ast.Set, ast.Dict)
+"""No other node is looked at: of all nodes these are a third."""
 
 
 @cache
-def nodes() -> list[tuple[Path, Any]]:
-    return [(path, node) for path in FILES for node in ast.walk(ast.parse(path.read_text()))]
+def places() -> dict[Callable[[ast.AST], Any], list[str]]:
+    """Return where each look finds something; the trees are many objects, and none is kept."""
+    found: dict[Callable[[ast.AST], Any], list[str]] = {look: [] for look in LOOKS}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, LOOKED_AT):
+                for look in LOOKS:
+                    if look(node):
+                        found[look].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    return found
 
 
 def test_kinds_of_events_are_named_by_their_classes() -> None:
-    assert not places(strings), "use the class, or its `kind`"
+    assert not places()[strings], "use the class, or its `kind`"
 
 
 def test_whoever_tells_kinds_of_events_apart_names_every_one() -> None:
-    assert not places(unnamed), "use `match`, name the others with `pass`, and end in assert_never"
+    assert not places()[unnamed], "use `match`, name the others with `pass`, and end in assert_never"
 
 
 def test_no_page_names_a_kind_of_event() -> None:
@@ -109,33 +142,12 @@ def test_what_is_not_to_be_is_found(code: str, finds: Callable[[ast.AST], Any]) 
     assert any(finds(node) for node in ast.walk(ast.parse(code)))
 
 
-STEP_STATUSES = frozenset(get_args(StepStatus))
-"""Of which some are end statuses too: a list of these alone is one of steps."""
-
-
-def told_apart(node: ast.AST) -> set[str]:
-    """Return the words in a list, in a table, or in a `match` that does not end in assert_never."""
-    parts: Sequence[ast.AST | None] = ()
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
-        parts = node.elts
-    elif isinstance(node, ast.Dict):
-        parts = node.keys
-    elif isinstance(node, ast.Match) and "assert_never(" not in ast.unparse(node.cases[-1]):
-        parts = [one.value for case in node.cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchValue)]
-    return {one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
-
-
 def test_a_list_of_kinds_of_steps_is_made_of_their_type() -> None:
-    found = places(lambda node: len(told_apart(node)) > 1 and told_apart(node) <= set(KINDS))
-
-    assert {place.partition(":")[0] for place in found} == {"graph/plan/step_kind.py"}
+    assert {place.partition(":")[0] for place in places()[lists_kinds_of_steps]} == {"graph/plan/step_kind.py"}
 
 
 def test_a_list_of_end_statuses_is_made_of_their_type() -> None:
-    def lists(node: ast.AST) -> bool:
-        return len(told_apart(node) & set(ENDS)) > 1 and not told_apart(node) <= STEP_STATUSES
-
-    assert {place.partition(":")[0] for place in places(lists)} == {"graph/record/run_status.py"}
+    assert {place.partition(":")[0] for place in places()[lists_end_statuses]} == {"graph/record/run_status.py"}
 
 
 def test_a_page_compares_statuses_and_kinds_with_those_that_there_are() -> None:

@@ -1,12 +1,10 @@
 """The page on testing one's agent is followed: its file is a test that passes, and that fails if the policy is gone."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import WARNINGS_AS_ERRORS, run_warm
 
 import planner_executor.testing
 from planner_executor import tool
@@ -29,8 +27,7 @@ pytest_plugins = ["planner_executor.testing"]
 def test_the_test_of_the_page_judges_the_policy(tmp_path: Path) -> None:
     for bound in ("above", "below"):
         (tmp_path / f"test_{bound}.py").write_text(BLOCK.replace('"above"', f'"{bound}"'))
-    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-W", "error", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ}, capture_output=True, text=True)
+    done = run_warm(["-m", "pytest", "-q", "-rA", *WARNINGS_AS_ERRORS, "-p", "no:cacheprovider"], cwd=tmp_path)
 
     assert re.findall(r"^(PASSED|FAILED) test_(\w+)\.py", done.stdout, re.MULTILINE) == [
         ("PASSED", "above"),

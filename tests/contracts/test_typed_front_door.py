@@ -1,6 +1,5 @@
 """A user's editor knows every argument: two strict type checkers over a user's file and over the pages' blocks."""
 
-import os
 import re
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from planner_executor.graph.runs.run import Run
 
 ROOT = Path(__file__).parents[2]
 USER = Path(__file__).parent / "user_of_the_package.py"
+CACHE = ROOT / ".mypy_cache" / "of_a_user"
+"""What mypy found in the packages: it reads anew what has changed since, and else takes 8 s of work each time."""
 UNSEEN = (
     "IPython",
     "cryptography",
@@ -39,7 +40,7 @@ def found(tool: str, folder: Path) -> dict[str, set[int]]:
     (folder / "mypy.ini").write_text(
         f"[mypy]\n[mypy-{','.join(f'{name}.*' for name in UNSEEN)}]\nfollow_imports = skip\n"
     )
-    mypy, pyright = ["--strict", "--cache-dir", os.devnull], ["--pythonpath", sys.executable, "--level", "error"]
+    mypy, pyright = ["--strict", "--cache-dir", CACHE], ["--pythonpath", sys.executable, "--level", "error"]
     files = sorted(file.relative_to(folder) for file in folder.rglob("*.py"))
     program = Path(sys.executable).parent / tool
     arguments = [program, *(mypy if tool == "mypy" else pyright), *files]

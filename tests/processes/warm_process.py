@@ -24,6 +24,8 @@ from typing import Any
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(["pytest", "warm_imports"])
 STREAMS = ("stdin", "stdout", "stderr")
+WARNINGS_AS_ERRORS = ("-W", "error", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+"""Options of pytest in such a process, in which some of its plugins have been imported before it could rewrite them."""
 
 
 class PassedFile:
