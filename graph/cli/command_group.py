@@ -1,6 +1,7 @@
 """Groups of commands: those with subcommands, and the whole command line, which imports what is used."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -57,20 +58,25 @@ class AllCommands(CommandGroup):
 
 
 class _Imported(Mapping[str, Any]):
-    """Command by name, made on every look: a process needs one of them."""
+    """Command by name, made on the first look: a process needs one of them."""
 
     def __getitem__(self, name: str) -> Any:
-        row = COMMANDS[name]
-        made = getattr(import_module(f"planner_executor.graph.cli.commands.{row.module}"), row.name)
-        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        if isinstance(made, typer.Typer):
-            alone.add_typer(made)
-            return get_group(alone).commands[name]
-        alone.command(name, epilog=EPILOG)(made)
-        return get_command(alone)
+        return _made(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+@cache
+def _made(name: str) -> Any:
+    row = COMMANDS[name]
+    made = getattr(import_module(f"planner_executor.graph.cli.commands.{row.module}"), row.name)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    if isinstance(made, typer.Typer):
+        alone.add_typer(made)
+        return get_group(alone).commands[name]
+    alone.command(name, epilog=EPILOG)(made)
+    return get_command(alone)

@@ -65,7 +65,7 @@ def waiting(cli: Cli, latest: Callable[[], str]) -> str:
 @pytest.fixture
 def latest(cli: Cli) -> Callable[[], str]:
     """Return a function that returns the name of the latest run."""
-    return lambda: cli("runs").stdout.splitlines()[1].split()[0]
+    return lambda: str(json.loads(cli("runs", "--json").stdout)["runs"][0]["id"])
 
 
 NOTES_PLAN: dict[str, Any] = {
