@@ -1,8 +1,11 @@
 """The story of a run as its events tell it: what is approved, what is asked, what may have happened."""
 
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
+from full_payloads import FULL, PREVIEW
 
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.plan.canonical import digest
@@ -460,3 +463,113 @@ def test_repeats_names_calls_that_may_have_happened_and_that_the_plan_may_make_a
 def test_repeats_is_silent_where_nothing_can_be_repeated() -> None:
     assert repeats(approved().started().finished().record, PLAN) == []
     assert repeats(approved().started().finished(status="failed").record, Plan(steps=PLAN.steps[1:])) == []
+
+
+ANOTHER = {**PREVIEW, "same": False}
+PAYLOADS = {
+    **FULL,
+    "call_previewed": {"previews": [{**ANOTHER, "key": "f" * 64}]},
+    "call_started": {**FULL["call_started"], "previewed": ANOTHER},
+    "model_started": {**FULL["model_started"], "role": "executor"},
+    "late_answer": {**FULL["late_answer"], "checkpoint": "c"},
+}
+STORY = (
+    *("run_started", "plan_revised", "plan_refused", "standing_given", "call_started", "call_asked", "step_held"),
+    *("step_uncertain", "condition_evaluated", "budget_reached", "review_requested", "run_ended"),
+)
+CHANGES = {
+    "run_started": "assignment people.askers spending.budget started_at",
+    "configured": "assignment spending.budget",
+    "take_over_asked": "assignment",
+    "plan_revised": (
+        "people.values plan_state.awaits_plan plan_state.binding plan_state.digest plan_state.digests "
+        "plan_state.effects plan_state.expected plan_state.failures plan_state.new_effects "
+        "plan_state.on_comments plan_state.plan plan_state.planned plan_state.replaced plan_state.revised "
+        "plan_state.revised_at plan_state.revision plan_state.rounds plan_state.stalled plan_state.tainted "
+        "plan_state.would_replace steps.of_plan"
+    ),
+    "plan_refused": "plan_state.issues plan_state.unchanged",
+    "review_requested": (
+        "plan_state.seen review_state.previews review_state.request review_state.requests review_state.requests_about"
+    ),
+    "decided": (
+        "calls.by_key calls.elsewhere people.acted people.values plan_state.approved_by_people "
+        "plan_state.approved_plan plan_state.approved_plans plan_state.approved_revision plan_state.issues "
+        "plan_state.replaced plan_state.replaced_before plan_state.seen_before plan_state.stalled "
+        "plan_state.tainted plan_state.unchanged review_state.approval review_state.decided_at "
+        "review_state.held review_state.last_decision_seq review_state.previews review_state.rejected "
+        "review_state.replaced review_state.request review_state.seen review_state.with_plan said "
+        "spending.budget spending.prevents_planning spending.shortage standing.by_id steps.answers "
+        "steps.labels steps.results"
+    ),
+    "steered": (
+        "assignment people.acted plan_state.feedback plan_state.feedback_rounds plan_state.is_wished "
+        "plan_state.steered review_state.request spending.prevents_planning"
+    ),
+    "executing": "",
+    "call_started": (
+        "calls.by_key calls.keys_of calls.latest review_state.previews spending.begun spending.total "
+        "spending.usage standing.by_id"
+    ),
+    "call_finished": "calls.by_key spending.elapsed_s spending.usage",
+    "call_previewed": "review_state.previews",
+    "call_refused": "review_state.refused",
+    "call_asked": "calls.by_key spending.elapsed_s spending.usage",
+    "step_held": "review_state.held",
+    "step_uncertain": "calls.elsewhere review_state.uncertain",
+    "model_started": "calls.openings spending.reserved spending.total spending.usage",
+    "model_finished": "calls.followed calls.responses spending.elapsed_s spending.total spending.usage",
+    "step_finished": "steps.inputs steps.labels steps.missing steps.result_pass steps.results steps.unchecked",
+    "step_checked": "steps.judged steps.result_pass steps.results steps.retries",
+    "cap_reached": "",
+    "condition_evaluated": "steps.conditions steps.results",
+    "budget_reached": "spending.elapsed_s spending.prevents_planning spending.replanner_is_due spending.shortage",
+    "paused": "paused",
+    "redacted": "",
+    "run_forked": "assignment people.askers people.values",
+    "inherited": "steps.labels steps.missing steps.results steps.succeeded_of_plan steps.supplied",
+    "call_inherited": "calls.elsewhere calls.inherited",
+    "owner_replaced": "calls.by_key",
+    "step_skipped": "review_state.request steps.results",
+    "result_supplied": (
+        "people.values review_state.request steps.givers steps.labels steps.results steps.succeeded_of_plan "
+        "steps.supplied steps.unchecked"
+    ),
+    "run_reopened": (
+        "ended people.askers people.values plan_state.issues plan_state.reopened plan_state.unchanged "
+        "spending.budget spending.prevents_planning spending.shortage standing.by_id"
+    ),
+    "run_ended": "ended review_state.request",
+    "standing_given": "standing.by_id",
+    "voted": "people.votes",
+    "standing_revoked": "standing.by_id",
+    "response_given": "people.acted review_state.response",
+    "review_reminded": "review_state.request",
+    "review_escalated": "review_state.request",
+    "review_expired": "review_state.last_expired review_state.rejected review_state.request",
+    "late_answer": "checkpoints review_state.late_at",
+}
+"""What an event of a kind changes, at its place in a story, or at the end of it before the run has ended."""
+
+
+def parts(record: RunState) -> dict[str, Any]:
+    """Return the parts of a state, those of its values that events change by themselves."""
+    found: dict[str, Any] = {}
+    for name, part in vars(record).items():
+        is_whole = not is_dataclass(part) or name in ("assignment", "ended", "paused", "said")
+        inner = () if is_whole else tuple(one.name for one in fields(part) if not one.name.startswith("_"))
+        found |= {f"{name}.{one}": getattr(part, one) for one in inner} or {name: part}
+    return {name: part for name, part in found.items() if name not in ("seq", "control_seq", "last_kind", "updated_at")}
+
+
+@pytest.mark.parametrize("kind", FULL)
+def test_an_event_changes_what_it_is_about_and_nothing_else(kind: str) -> None:
+    before = STORY[: STORY.index(kind)] if kind in STORY else STORY if kind == "run_reopened" else STORY[:-1]
+    record = project(Event(n, one, "step_1", 1000.0 + n, PAYLOADS[one]) for n, one in enumerate(before, 1))
+    was = deepcopy(parts(record))
+
+    apply_events(record, [Event(50, kind, "step_1", 2000.0, PAYLOADS[kind])])
+
+    changed = [name for name, part in parts(record).items() if part != was[name]]
+    assert sorted(changed) == CHANGES[kind].split()
+    assert record.spending.elapsed_s < 1000.0, "since it was started"
