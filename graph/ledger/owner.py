@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 _holding: set[str] = set()
-_process_read = 0
+_process_read: int | None = None
 
 
 def new_owner() -> str:

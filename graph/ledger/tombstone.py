@@ -171,7 +171,7 @@ def chain_faults(found: Tombstones, key: SealKey | None) -> Iterator[str]:
             return
         before = row.link
     last = found.rows[-1] if found.rows else None
-    if key is not None and last is not None and (fault := end_fault(last, found.seal, key)):
+    if key is not None and (fault := end_fault(last, found.seal, key)):
         yield fault
 
 

@@ -114,7 +114,7 @@ async def test_on_an_event_loop_the_files_of_a_process_are_read_on_a_thread_and_
         readers.append(threading.current_thread())
 
     this_process.cache_clear()
-    monkeypatch.setattr(owners, "_process_read", 0)
+    monkeypatch.setattr(owners, "_process_read", None)
     monkeypatch.setattr(owners, "_started", started)
     names = [await named_owner() for _ in range(2)]
     this_process.cache_clear()

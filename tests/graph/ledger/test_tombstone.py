@@ -47,6 +47,18 @@ def test_rows_are_read_as_they_were_stored_with_the_seal_of_the_last() -> None:
     assert list(chain_faults(found, None)) == [], "without the key nothing is said of the seal"
 
 
+def test_a_name_may_mean_a_thread_or_a_run_of_one() -> None:
+    found = buried(("a", 1), ("a.1", 1), ("b", 1)).meant_by("a.1")
+
+    assert [row.number for row in found.rows] == [1, 2]
+
+
+def test_the_hash_of_a_tombstone_is_the_same_in_every_release() -> None:
+    row = tombstone_after(None, [Transcript("ä", 1, (), 0)], 1.0, "os:zoë", None)
+
+    assert row.link.hex()[:16] == "b2a0a4df3312eaee"
+
+
 def test_the_end_of_the_chain_is_what_the_key_has_sealed() -> None:
     bare, sealed = (tombstone_after(None, [Transcript("a", 1, (), 0)], 1.0, "os:ada", key) for key in (None, KEY))
     seal = KEY.seal(sealed.link)
@@ -101,4 +113,5 @@ def test_gaps_are_runs_that_went_without_a_tombstone() -> None:
     assert list(gaps([], buried(("a", 1), ("a", 3)), 2)) == [
         "runs between tombstone 2 and the one before it of the same thread have none"
     ]
+    assert list(gaps([], buried(), 1)) == ["1 run has neither a record nor a tombstone; 1 were started"]
     assert list(gaps([("a", 3)], buried(("a", 1)), 2)) == ["run a.2 was removed without a tombstone"]

@@ -11,7 +11,9 @@ from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.run_state import RunState
 
-WORDS = Assignment(goal="Send 40 euros to a@b.example, c@d.example and Ann Lee.", constraints=("never on 2026-12-24",))
+WORDS = Assignment(
+    goal="Send 40 euros to a@b.example, c@d.example and Ann Lee: True or None.", constraints=("never on 2026-12-24",)
+)
 
 
 def marks(args: dict[str, Any], *, by_look: bool = True, tainted: bool = True, **state: Any) -> set[str]:
@@ -46,6 +48,7 @@ def marks(args: dict[str, Any], *, by_look: bool = True, tainted: bool = True, *
         ([], True),
         ("", True),
         (True, True),
+        (None, True),
         ({"to": "a@b.example"}, True),
         ("{x_result.to}", False),
         (["{x_result}", "{y_result}"], False),

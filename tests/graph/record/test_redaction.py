@@ -95,6 +95,11 @@ def test_a_rewritten_text_may_hold_a_value_whose_letters_it_has_in_order(secret:
     assert Redactor(secret).may_echo_in(text) is may
 
 
+def test_a_form_that_is_too_short_is_left_and_only_texts_and_numbers_are_looked_at() -> None:
+    assert Redactor("a\u200bbc").text("abc a\u200bbc") == f"abc {MARK}"
+    assert Redactor("true").json({4711: True, "text": "true"}) == {4711: True, "text": MARK}
+
+
 def test_too_short_a_value_is_refused() -> None:
     with pytest.raises(Unredactable, match="4"):
         Redactor("abc")
@@ -110,8 +115,8 @@ def test_a_word_of_the_record_is_refused() -> None:
             redacted_payload(payload, Redactor("retries"))
 
 
-PLAN_DIGEST, BINDING, KEY, OTHER, SUBJECT, INPUTS, DEEP = (
-    digest(word) for word in ("plan", "binding", "k", "o", "s", "in", "deep")
+PLAN_DIGEST, BINDING, KEY, OTHER, SUBJECT, INPUTS, DEEP, WHOLE, HELD, P1 = (
+    digest(word) for word in ("plan", "binding", "k", "o", "s", "in", "deep", "whole", "held", "p1")
 )
 EVENTS = [
     event(1, "plan_revised", plan={"args": "4711"}, digest=PLAN_DIGEST, binding=BINDING, failures=["0123456789abcdef"]),
@@ -119,7 +124,10 @@ EVENTS = [
     event(3, "call_started", key=KEY, args={"pin": 4711}),
     event(4, "call_started", key=OTHER, args={"pin": 5000}),
     event(5, "step_finished", inputs=INPUTS, value=digest("somebody's")),
-    event(6, "call_started", args="4711", within={"of": [DEEP]}),
+    event(6, "call_started", args="4711", within={"of": [DEEP]}, word="plain"),
+    event(7, "call_previewed", previews=[{"key": P1, "whole": WHOLE}, {"key": "k"}]),
+    event(8, "step_held", previewed={"whole": HELD}),
+    event(9, "model_started", prompt={}, prompt_digest=digest("asked"), key=digest("model")),
 ]
 
 
@@ -129,8 +137,8 @@ def names() -> dict[str, str]:
 
 
 def test_every_digest_that_may_rest_on_the_value_gets_a_name_and_no_other_does() -> None:
-    assert set(names()) == {PLAN_DIGEST, BINDING, SUBJECT, KEY, INPUTS, DEEP, "0123456789abcdef"}
-    assert len(set(names().values())) == 7
+    assert set(names()) == {PLAN_DIGEST, BINDING, SUBJECT, KEY, INPUTS, DEEP, WHOLE, HELD, "0123456789abcdef", P1}
+    assert len(set(names().values())) == 10
 
 
 def test_a_digest_has_the_same_name_wherever_it_stands() -> None:
