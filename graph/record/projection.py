@@ -98,6 +98,7 @@ def pass_over(record: RunState, event: Event) -> None:
 
 def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912, PLR0915  (a case for each kind)
     """Apply an event to the values that it changes; functions below handle events that change several values."""
+    step = event.step or ""
     match data:  # those first of which a run has most
         case CallStarted():
             record.calls.call_started(event, data, record.plan_state.reopened)
@@ -122,11 +123,11 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.spending.model_finished(data)
             record.spending.passed(event.at - record.started_at)
         case StepFinished():
-            _step_finished(record, event.step or "", data)
+            _step_finished(record, step, data)
         case StepChecked():
-            _step_checked(record, event, data)
+            _step_checked(record, step, data)
         case ConditionEvaluated():
-            record.steps.condition_evaluated(event.step or "", data)
+            record.steps.condition_evaluated(step, data)
         case RunStarted():
             _run_started(record, event, data)
         case Configured():
@@ -166,11 +167,11 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.plan_state.run_forked(data)
             record.people.forked(event.seq, data)
         case Inherited():
-            record.steps.inherited(event.step or "", data)
+            record.steps.inherited(step, data)
         case CallInherited():
-            record.calls.call_inherited(event.step or "", data)
+            record.calls.call_inherited(step, data)
         case StepSkipped():
-            record.steps.step_skipped(event.step or "", data)
+            record.steps.step_skipped(step, data)
             record.close_review()
         case ResultSupplied():
             record.people.gave(*value_supplied(record, event, data))
@@ -292,8 +293,7 @@ def _step_finished(record: RunState, step: str, data: StepFinished) -> None:
         record.calls.criteria_met(step)
 
 
-def _step_checked(record: RunState, event: Event, data: StepChecked) -> None:
-    step = event.step or ""
+def _step_checked(record: RunState, step: str, data: StepChecked) -> None:
     if record.steps.step_checked(step, data, record.plan_state.pass_of(data.revision)):
         record.calls.criteria_met(step)
     if not data.met:

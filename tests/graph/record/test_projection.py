@@ -1,5 +1,6 @@
 """The story of a run as its events tell it: what is approved, what is asked, what may have happened."""
 
+from collections import Counter
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -468,6 +469,14 @@ def test_repeats_is_silent_where_nothing_can_be_repeated() -> None:
 ANOTHER = {**PREVIEW, "same": False}
 PAYLOADS = {
     **FULL,
+    "plan_revised": {
+        **FULL["plan_revised"],
+        "cause": "failure",
+        "written_by": "os:ann",
+        "previews": [{**ANOTHER, "key": "e" * 64}],
+    },
+    "steered": {**FULL["steered"], "approver": "os:bob"},
+    "run_forked": {**FULL["run_forked"], "tainted": ["step_3"]},
     "call_previewed": {"previews": [{**ANOTHER, "key": "f" * 64}]},
     "call_started": {**FULL["call_started"], "previewed": ANOTHER},
     "model_started": {**FULL["model_started"], "role": "executor"},
@@ -475,25 +484,26 @@ PAYLOADS = {
 }
 STORY = (
     *("run_started", "plan_revised", "plan_refused", "standing_given", "call_started", "call_asked", "step_held"),
-    *("step_uncertain", "condition_evaluated", "budget_reached", "review_requested", "run_ended"),
+    *("step_uncertain", "condition_evaluated", "budget_reached", "review_requested", "voted"),
+    "run_ended",
 )
 CHANGES = {
     "run_started": "assignment people.askers spending.budget started_at",
     "configured": "assignment spending.budget",
     "take_over_asked": "assignment",
     "plan_revised": (
-        "people.values plan_state.awaits_plan plan_state.binding plan_state.digest plan_state.digests "
-        "plan_state.effects plan_state.expected plan_state.failures plan_state.new_effects "
-        "plan_state.on_comments plan_state.plan plan_state.planned plan_state.replaced plan_state.revised "
-        "plan_state.revised_at plan_state.revision plan_state.rounds plan_state.stalled plan_state.tainted "
-        "plan_state.would_replace steps.of_plan"
+        "people.askers people.values plan_state.awaits_plan plan_state.binding plan_state.digest "
+        "plan_state.digests plan_state.effects plan_state.expected plan_state.failures plan_state.new_effects "
+        "plan_state.on_comments plan_state.plan plan_state.planned plan_state.replaced plan_state.replans "
+        "plan_state.revised plan_state.revised_at plan_state.revision plan_state.stalled plan_state.tainted "
+        "plan_state.would_replace review_state.previews spending.usage steps.of_plan steps.retries"
     ),
     "plan_refused": "plan_state.issues plan_state.unchanged",
     "review_requested": (
         "plan_state.seen review_state.previews review_state.request review_state.requests review_state.requests_about"
     ),
     "decided": (
-        "calls.by_key calls.elsewhere people.acted people.values plan_state.approved_by_people "
+        "calls.by_key calls.elsewhere people.acted people.values people.votes plan_state.approved_by_people "
         "plan_state.approved_plan plan_state.approved_plans plan_state.approved_revision plan_state.issues "
         "plan_state.replaced plan_state.replaced_before plan_state.seen_before plan_state.stalled "
         "plan_state.tainted plan_state.unchanged review_state.approval review_state.decided_at "
@@ -503,13 +513,13 @@ CHANGES = {
         "steps.labels steps.results"
     ),
     "steered": (
-        "assignment people.acted plan_state.feedback plan_state.feedback_rounds plan_state.is_wished "
-        "plan_state.steered review_state.request spending.prevents_planning"
+        "assignment people.acted people.askers people.votes plan_state.feedback plan_state.feedback_rounds "
+        "plan_state.is_wished plan_state.steered review_state.request spending.prevents_planning"
     ),
     "executing": "",
     "call_started": (
         "calls.by_key calls.keys_of calls.latest review_state.previews spending.begun spending.total "
-        "spending.usage standing.by_id"
+        "spending.usage standing.by_id steps.earlier"
     ),
     "call_finished": "calls.by_key spending.elapsed_s spending.usage",
     "call_previewed": "review_state.previews",
@@ -517,36 +527,39 @@ CHANGES = {
     "call_asked": "calls.by_key spending.elapsed_s spending.usage",
     "step_held": "review_state.held",
     "step_uncertain": "calls.elsewhere review_state.uncertain",
-    "model_started": "calls.openings spending.reserved spending.total spending.usage",
+    "model_started": "calls.openings spending.reserved spending.total spending.usage steps.earlier",
     "model_finished": "calls.followed calls.responses spending.elapsed_s spending.total spending.usage",
-    "step_finished": "steps.inputs steps.labels steps.missing steps.result_pass steps.results steps.unchecked",
-    "step_checked": "steps.judged steps.result_pass steps.results steps.retries",
+    "step_finished": (
+        "steps.earlier steps.inputs steps.labels steps.missing steps.result_pass steps.results steps.unchecked"
+    ),
+    "step_checked": "steps.earlier steps.judged steps.result_pass steps.results steps.retries",
     "cap_reached": "",
-    "condition_evaluated": "steps.conditions steps.results",
+    "condition_evaluated": "steps.conditions steps.earlier steps.results",
     "budget_reached": "spending.elapsed_s spending.prevents_planning spending.replanner_is_due spending.shortage",
     "paused": "paused",
     "redacted": "",
-    "run_forked": "assignment people.askers people.values",
-    "inherited": "steps.labels steps.missing steps.results steps.succeeded_of_plan steps.supplied",
+    "run_forked": "assignment people.askers people.values plan_state.tainted",
+    "inherited": "steps.earlier steps.labels steps.missing steps.results steps.succeeded_of_plan steps.supplied",
     "call_inherited": "calls.elsewhere calls.inherited",
     "owner_replaced": "calls.by_key",
-    "step_skipped": "review_state.request steps.results",
+    "step_skipped": "people.votes review_state.request steps.earlier steps.results",
     "result_supplied": (
-        "people.values review_state.request steps.givers steps.labels steps.results steps.succeeded_of_plan "
-        "steps.supplied steps.unchecked"
+        "people.values people.votes review_state.request steps.earlier steps.givers steps.labels "
+        "steps.results steps.succeeded_of_plan steps.supplied steps.unchecked"
     ),
     "run_reopened": (
         "ended people.askers people.values plan_state.issues plan_state.reopened plan_state.unchanged "
-        "spending.budget spending.prevents_planning spending.shortage standing.by_id"
+        "review_state.last_expired spending.budget spending.prevents_planning spending.shortage "
+        "standing.by_id steps.retries"
     ),
-    "run_ended": "ended review_state.request",
+    "run_ended": "ended people.votes review_state.request",
     "standing_given": "standing.by_id",
     "voted": "people.votes",
     "standing_revoked": "standing.by_id",
     "response_given": "people.acted review_state.response",
     "review_reminded": "review_state.request",
     "review_escalated": "review_state.request",
-    "review_expired": "review_state.last_expired review_state.rejected review_state.request",
+    "review_expired": "people.votes review_state.last_expired review_state.rejected review_state.request",
     "late_answer": "checkpoints review_state.late_at",
 }
 """What an event of a kind changes, at its place in a story, or at the end of it before the run has ended."""
@@ -564,8 +577,10 @@ def parts(record: RunState) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", FULL)
 def test_an_event_changes_what_it_is_about_and_nothing_else(kind: str) -> None:
-    before = STORY[: STORY.index(kind)] if kind in STORY else STORY if kind == "run_reopened" else STORY[:-1]
+    before = STORY[: STORY.index(kind)] if kind in STORY else STORY[:-1]
+    before = (*STORY[:-1], "review_expired", "run_ended") if kind == "run_reopened" else before
     record = project(Event(n, one, "step_1", 1000.0 + n, PAYLOADS[one]) for n, one in enumerate(before, 1))
+    record.steps.earlier["step_1"], record.steps.retries = StepResult("succeeded"), Counter({"step_2": 1})
     was = deepcopy(parts(record))
 
     apply_events(record, [Event(50, kind, "step_1", 2000.0, PAYLOADS[kind])])
@@ -573,3 +588,70 @@ def test_an_event_changes_what_it_is_about_and_nothing_else(kind: str) -> None:
     changed = [name for name, part in parts(record).items() if part != was[name]]
     assert sorted(changed) == CHANGES[kind].split()
     assert record.spending.elapsed_s < 1000.0, "since it was started"
+    assert "" not in {**record.steps.results, **record.steps.conditions} and all(
+        call.step for call in record.calls.elsewhere.values()
+    )
+
+
+@pytest.mark.parametrize("kind", ["step_checked", "call_finished", "step_finished"])
+def test_a_call_that_took_effect_is_uncertain_no_more_once_its_step_has_succeeded(kind: str) -> None:
+    told = approved().started().finished(unchecked=True).add("step_checked", "a", **UNMET)
+    assert uncertain(told.record) == ["k1"]
+
+    if kind == "step_checked":
+        told.finished(unchecked=True).add(kind, "a", met=True, revision=1)
+    else:
+        told.add(kind, "a", status="succeeded", call=0, revision=1)
+    assert uncertain(told.record) == []
+
+
+@pytest.mark.parametrize(
+    ("started", "is_replaced"), [({}, False), ({"number": 1}, True)], ids=["its call", "a model's"]
+)
+def test_a_failed_step_whose_call_happened_needs_no_replacement(started: dict[str, Any], is_replaced: bool) -> None:
+    replaced = [{"step": "a", "tools": ["send"], "by": ["b"], "standing": "asked"}]
+    plan = Plan(steps=PLAN.steps[1:])
+    told = approved().started(**started).planned(plan, revision=2, replaced=replaced)
+
+    assert bool(settled(True, told=told).record.plan_state.replaced) is is_replaced
+
+
+def test_a_call_of_another_run_that_happened_replaces_no_step_of_this_one() -> None:
+    replaced = [{"step": "a", "tools": ["send"], "by": ["b"], "standing": "asked"}]
+    other = {"key": "k1", "run": "t.1", "step": "a", "seq": 3}
+    told = approved().add("step_uncertain", "a", key="k2", tool="send", calls=[other], revision=1)
+    told.planned(Plan(steps=PLAN.steps[1:]), revision=2, replaced=replaced)
+
+    entry = {"key": "k1", "happened": True, "result": 1, "run": "t.1"}
+    assert told.decided("settle", settled=[entry]).record.plan_state.replaced != ()
+
+
+def test_a_call_that_did_not_happen_leaves_the_failure_of_its_step_as_it_was() -> None:
+    record = settled(False, told=approved().started().finished(status="failed")).record
+
+    assert record.steps.results["a"].status == "failed" and not record.steps.unchecked
+
+
+def test_a_call_that_happened_is_no_result_of_a_step_that_calls_another_tool_by_now() -> None:
+    other = Plan(steps=(Step(id="a", objective="o", tool="read"),))
+
+    assert "a" not in settled(True, 1, approved().started().planned(other, revision=2)).record.steps.results
+
+
+def test_what_was_said_at_the_first_approval_of_a_plan_stays() -> None:
+    told = Told().planned().asked(takes={"calls": 1}).decided("reject")
+    assert told.record.said is None
+    assert Told().planned().asked().decided().record.said is None
+
+    told.asked(2, takes={"calls": 2}).decided().asked(3, takes={"calls": 3}).decided()
+    assert told.record.said is not None and told.record.said.takes == {"calls": 2}
+
+
+def test_only_a_later_plan_of_a_person_is_a_value_and_only_an_edit_ends_standing_approvals() -> None:
+    assert Told().planned(written_by="os:ann").record.people.values == {}
+    assert Told().planned().planned(revision=2, written_by="os:ann").record.people.values != {}
+
+    given = {"id": "sa", "tool": "send", "args": {}, "at_most": 5, "fingerprint": "f", "policy": "p"}
+    for author, holds in (("person", False), ("state", False), ("planner", True), ("replanner", True)):
+        record = approved().add("standing_given", **given).planned(revision=2, author=author).record
+        assert (record.standing.by_id["sa"].revoked_by is None) is holds
