@@ -106,6 +106,21 @@ def test_a_run_is_played_again_under_the_approval_of_its_playbook_whatever_the_t
     assert not is_covered(over, plan(), run(plan(), playbook={**RAN, "version": 2}))
 
 
+def test_an_approval_of_calls_covers_no_run_and_one_trusted_value_vouches_for_no_other() -> None:
+    assert not is_covered(StandingUse(approval(playbook=None), is_replayed=True), plan())
+
+    mixed = plan().to_json() | {
+        "params": {"amount": {"value": 5, "label": "user"}, "n": {"value": 1, "label": "untrusted"}}
+    }
+    known = Plan.model_validate(mixed)
+    any_n = {"amount": {"below": 100}, "n": {}}
+    assert not is_covered(approval(args=any_n, playbook=subject_of(run(known), known)), known)
+
+
+def test_a_plan_has_another_face_without_one_of_its_tools() -> None:
+    assert face_of(plan(), ExecutionTerms({})) != face_of(plan(), TERMS)
+
+
 def test_since_when_a_playbook_has_changed_makes_it_no_other_one() -> None:
     assert is_covered(approval(), plan(), run(plan(), playbook={**RAN, "changed_since": 2}))
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_executor.graph.plan.patterns import MAX_CHARACTERS
 from planner_executor.graph.record.check_results import SEEN_CHARACTERS, Evidence, findings
 
 RESULT = {
@@ -82,6 +83,9 @@ def test_what_is_seen_names_no_more_than_is_there() -> None:
     assert found({"schema": {}}) == (True, "it fits")
     assert found({"cites": 1, "of": "title"}) == (False, "0 citations")
     assert found({"cites": 1}, {"source": "a.md"}) == (True, "1 citation: a.md")
+    assert found({"cites": 2}, [{"source": "b.pdf", "page": 2}, {"source": ""}]) == (False, "1 citation: b.pdf:2")
+    assert found({"file_exists": "report.md"}) == (True, "12 bytes")
+    assert found({"range": [250, None], "of": "total"}) == (True, "it is 250")
     assert found({"called": "send"}) == (False, "0 calls with success")
     assert found({"called": "send"}, called={"send": 1, "look": 2}) == (True, "1 call with success")
 
@@ -105,6 +109,10 @@ def test_one_place_that_is_named_twice_is_one_citation() -> None:
 
 
 def test_what_is_seen_is_short_and_the_end_of_a_long_text_is_not_looked_at() -> None:
+    room = SEEN_CHARACTERS - len('it is ""')
+    assert found({"non_empty": True}, "x" * room)[1] == f'it is "{"x" * room}"'
+    assert found({"non_empty": True}, "x" * 400)[1] == f'it is "{"x" * room}…'
+    assert "characters" not in found({"matches": "x"}, "a" * MAX_CHARACTERS)[1]
     met, seen = found({"matches": "x"}, "a" * 200_000 + "x")
 
     assert not met and "first 100000 characters" in seen and len(seen) <= SEEN_CHARACTERS

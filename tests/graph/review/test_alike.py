@@ -67,6 +67,21 @@ def test_what_differs_in_more_than_a_readable_argument_is_not_alike(other: Step)
     assert batches([request("a"), other]) == []
 
 
+def test_words_that_differ_with_an_argument_and_the_time_to_decide_make_requests_no_less_alike() -> None:
+    ann, bob = request("a", content={"does": {"pay": "pay ann"}}), request("b", "bob", content={"does": {"pay": "bob"}})
+    ann["review"]["people"] = {"rules": [{"roles": ["finance"]}], "on_expire": "end", "until": 1.0}
+    bob["review"]["people"] = {"rules": [{"roles": ["finance"]}], "on_expire": "end", "until": 2.0}
+    assert len(batches([ann, bob])) == 1
+
+    for name, other in (("rules", []), ("on_expire", "reject")):
+        differs = {**bob, "review": {**bob["review"], "people": {**bob["review"]["people"], name: other}}}
+        assert batches([ann, differs]) == []
+
+
+def test_an_argument_of_just_so_many_characters_is_readable() -> None:
+    assert len(batches([request("a"), request("b", to="x" * (MOST_CHARACTERS - len('""')))])) == 1
+
+
 ALONE = {
     "untrusted": {"content": {"args": {"pay": {"to": {"origin": "result", "trust": "untrusted"}}}}},
     "held": {"content": {"args": {"pay": {"to": {"origin": "result", "trust": "trusted", "asked": True}}}}},
@@ -74,6 +89,7 @@ ALONE = {
     "uncertain": {"content": {"asked_later": "uncertain"}},
     "begun": {"content": {"status": "succeeded"}},
     "turned down": {"error": "no"},
+    "with issues": {"issues": [{"field": "plan", "message": "no"}]},
     "of an earlier release": {"review": None},
     "a call beside it": {"action_requests": [{"name": "run_plan", "args": {}}, {"name": "run_step", "args": {}}]},
     "cannot run": {"review": {"actions": [{"name": "run_plan", "decisions": ["edit", "reject"]}]}},

@@ -84,6 +84,10 @@ def test_a_plan_has_the_effects_of_the_tools_that_act_where_a_step_may_call_them
     assert other.words == "refund n: 7, for each of at most 3"
 
 
+def test_a_plan_that_cannot_run_has_none() -> None:
+    assert first_effects(request([{}])) == ((), 0)
+
+
 def test_words_of_just_so_many_characters_are_not_cut() -> None:
     (one,), _ = first_effects(request([{"id": "s0"}], told("s0", "x" * WORDS)))
 
