@@ -59,6 +59,7 @@ def measured(costs: Costs, what: str) -> Iterator[None]:
         if threading.get_ident() == here:  # a long replay has a loop of its own
             cost.held_ms = max(cost.held_ms, 1e3 * (time.thread_time() - begun_s))
 
+    gc.collect()
     Handle._run = timed  # type: ignore[method-assign]
     begun_s = time.process_time()
     try:
@@ -66,12 +67,6 @@ def measured(costs: Costs, what: str) -> Iterator[None]:
     finally:
         cost.processor_s += time.process_time() - begun_s
         Handle._run = run  # type: ignore[method-assign]
-
-
-async def apart() -> None:
-    """Collect garbage in a callback of its own, which belongs to no operation."""
-    gc.collect()
-    await asyncio.sleep(0)
 
 
 def tools() -> list[Any]:
@@ -116,8 +111,8 @@ async def by_async_agent(folder: Path, plan: dict[str, Any]) -> Costs:
     seen: list[Mapping[str, Any]] = []
 
     async def do(what: str, done: Awaitable[Any]) -> Any:
-        await apart()
         with measured(costs, what):
+            await asyncio.sleep(0)  # it begins in a callback of its own
             found = await done
         await asyncio.sleep(0)
         return found
@@ -163,7 +158,6 @@ def by_agent(folder: Path, plan: dict[str, Any]) -> Costs:
             ("replay", lambda: agent.replay("a")),
             ("verify", lambda: agent.verify("a")),
         ):
-            gc.collect()
             with measured(costs, what):
                 do()
     return costs
@@ -174,6 +168,7 @@ def by_command_line(folder: Path, plan: dict[str, Any]) -> Costs:
     costs: Costs = {}
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "policy.toml").write_text('[tools.read]\nverdict = "review"\n')
+    database, name = ["--db", str(folder / "commands.db")], ""
     terms = ["--tools", "benchmarks.doors:tools", "--policy", str(folder / "policy.toml"), "--replan", "never"]
     for what, words in (
         ("start", ["run", "read on", "--plan", str(folder / "plan.json"), *terms]),
@@ -188,12 +183,10 @@ def by_command_line(folder: Path, plan: dict[str, Any]) -> Costs:
         ("replay", ["replay", "RUN"]),
         ("verify", ["verify", "RUN"]),
     ):
-        database = str(folder / "commands.db")
-        listed = json.loads(CliRunner().invoke(app, ["runs", "--json", "--db", database]).stdout)["runs"]
-        name = listed[-1]["id"] if listed else ""
-        gc.collect()
         with measured(costs, what):
-            done = CliRunner().invoke(app, [*(name if word == "RUN" else word for word in words), "--db", database])
+            done = CliRunner().invoke(app, [*(name if word == "RUN" else word for word in words), *database])
+        if what == "start":
+            name = json.loads(CliRunner().invoke(app, ["runs", "--json", *database]).stdout)["runs"][0]["id"]
         assert done.exit_code in (0, 1, 3), (what, done.output, done.exception)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return costs
@@ -211,8 +204,8 @@ async def by_desk(folder: Path, plan: dict[str, Any]) -> Costs:
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         await client.get("/login", params={"token": desk.state.desk.door.links.issue()})
         for path, run in (("/run/review", "waits.1"), *((f"/run{path}", "ended.1") for path in PAGES)):
-            await apart()
             with measured(costs, path):
+                await asyncio.sleep(0)
                 answer = await client.get(path, params={"run": run})
             await asyncio.sleep(0)
             assert answer.status_code == 200, (path, answer.status_code)

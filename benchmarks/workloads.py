@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import TopologicalSorter
 from typing import Any
 
 from planner_executor.graph.plan.schedule import critical_path
@@ -44,7 +45,7 @@ class Workload:
     def critical_s(self) -> float:
         """The shortest possible time; a step that fails takes its time twice."""
         times = {piece.id: piece.seconds * (2 if piece.id in self.failing else 1) for piece in self.pieces}
-        return critical_path(self.waits, times)[0]
+        return critical_path(TopologicalSorter(self.waits).static_order(), self.waits, times)[0]
 
     def args(self, step: str) -> dict[str, Any]:
         """Return the arguments of a step's call, references filled in."""

@@ -5,11 +5,14 @@ and shows the open decision or the ending of the run. The labels stand beside th
 """
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END
 
+from planner_executor.graph.large_work import done_aside
+from planner_executor.graph.nodes.planner_input import steps_in
 from planner_executor.graph.route import route_of
 from planner_executor.graph.state import State, is_proven
 
@@ -74,7 +77,7 @@ class Edge(Runnable[State, str]):
 
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> str:  # noqa: ARG002  (LangChain's signature)
         """Return the label of the edge."""
-        return self._label_of(input)
+        return await done_aside(steps_in(input.get("plan")), partial(self._label_of, input))
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> str:  # noqa: ARG002  (LangChain's signature)
         """Return the label of the edge in synchronous code."""

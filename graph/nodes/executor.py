@@ -56,7 +56,7 @@ class Executor:
             if run.record.plan_state.steered or run.record.spending.replanner_is_due:
                 return state_update(run, "revise", doubts=[])
             if run.record.ended or plan is None:
-                return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
+                return await state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
             return await self._carry_out(writer, plan)
 
     async def _unapproved(self, run: RunContext) -> StateUpdate:
@@ -73,8 +73,8 @@ class Executor:
         run, lease = writer.run, writer.lease
         assert lease is not None
         progress = ProgressReporter(run.record, plan)
-        flow = self._flow(writer, plan, progress)
         try:
+            flow = await done_aside(len(plan.steps), partial(self._flow, writer, plan, progress))
             if not writer.opened:
                 await writer.write(_executing(run))
             await flow.run()
@@ -82,7 +82,7 @@ class Executor:
             await writer.read_messages()
             if run.record.plan_state.steered and not run.record.ended:
                 return state_update(run, "revise", results=results_shown(run, plan), doubts=[])
-            return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
+            return await state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
         except asyncio.CancelledError:
             with suppress(LedgerError, RunPausedError):  # the event is a courtesy: intents are already on record
                 await writer.read_messages()
@@ -133,7 +133,7 @@ class Executor:
         run = writer.run
         await writer.read_messages()  # messages that arrived while the last steps were running
         if run.record.ended:
-            return state_at_end(run)
+            return await state_at_end(run)
         reached = {**run.record.steps.results, **flow.results}  # a pass that stops early has not come to every step
         results = await done_aside(len(plan.steps), partial(results_shown, run, plan, reached))
         if run.record.plan_state.steered:
@@ -154,7 +154,7 @@ class Executor:
             raise flow.cap
         ending = await done_aside(len(plan.steps), partial(run.ending_with, plan, reached, flow.work.values))
         await writer.end(run.replan_policy.ended(ending, run.record))
-        return state_at_end(run, results=results)
+        return await state_at_end(run, results=results)
 
 
 def _executing(run: RunContext) -> Draft:

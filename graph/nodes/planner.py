@@ -125,7 +125,7 @@ class Planner:
         """Plan if the run still needs a plan; the run is owned."""
         run = writer.run
         if run.record.ended:
-            return state_at_end(run, **(retry_hint(run) if wants_to_go_on(state) else {}))
+            return await state_at_end(run, **(retry_hint(run) if wants_to_go_on(state) else {}))
         if is_announced(run, state):
             return state_update(run, "review", reason=None)
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
@@ -184,7 +184,7 @@ class Planner:
         came = [Draft(revision(run, plan, author, _why(run, brought), on_comments=said))] if planned else []
         await writer.end(ending, *came, notes=proposal.notes)
         shown = {"plan": plan.to_json(), "digest": plan.digest, "results": {}, "issues": [], "brought": ""}
-        return state_at_end(run, **shown)
+        return await state_at_end(run, **shown)
 
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run without a new plan, and record the reason; a plan that was waiting waits again instead."""
@@ -199,7 +199,7 @@ class Planner:
             refused = replace(refused, brought=Content.of(kept))
         await writer.end(Ending("failed", proposal.reason), Draft(refused), artifacts=[kept])
         without: dict[str, Any] = {} if is_planned else {"plan": None, "digest": None, "results": {}}
-        return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
+        return await state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
     async def _read(self, run: RunContext, brought: Any) -> Proposal:
         reading = await done_aside(steps_in(brought), lambda: run.allowed(run.read(brought)))

@@ -80,7 +80,7 @@ class Replanner:
     async def _revised(self, writer: RunWriter) -> StateUpdate:
         run, current = writer.run, writer.run.recorded_plan()
         if run.record.ended:
-            return state_at_end(run)
+            return await state_at_end(run)
         if current is None:
             return state_update(run, "review", doubts=[])
         # The process died after the revision was recorded and before its checkpoint: no model is asked again.
@@ -161,7 +161,7 @@ class Replanner:
             results = results_shown(run, plan)
             ending = await run.ending(plan)
             await writer.end(ending)
-            return state_at_end(run, plan=plan.to_json(), digest=plan.digest, results=results)
+            return await state_at_end(run, plan=plan.to_json(), digest=plan.digest, results=results)
         return self._to_review(run, plan)
 
     def _to_review(self, run: RunContext, plan: Plan) -> StateUpdate:
@@ -176,7 +176,7 @@ class Replanner:
         refused = [] if proposal.plan else [Draft(proposal.refusal("replanner"))]
         issues = [issue.to_json() for issue in proposal.issues]
         await writer.end(ending, *refused)
-        return state_at_end(writer.run, issues=issues)
+        return await state_at_end(writer.run, issues=issues)
 
 
 def _without_progress(stalled: str, proposal: Proposal) -> str:

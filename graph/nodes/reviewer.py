@@ -80,7 +80,7 @@ class Review:
     async def _reviewed(self, run: RunContext, state: State) -> StateUpdate:
         """Return the consequence of the decision."""
         if run.record.ended:
-            return with_decision(run, state_at_end(run))
+            return with_decision(run, await state_at_end(run))
         await take_changes(run, state)
         # A process may die between a decision and the checkpoint after it: the repeated node carries it out.
         if decision := run.record.review_state.decided_at.get(run.checkpoint):
@@ -90,7 +90,7 @@ class Review:
         writer = RunWriter(run)
         if plan_in(run, state) is None and run.record.spending.shortage is None:
             await writer.end(Ending("failed", "there is no plan to review"))
-            return state_at_end(run)
+            return await state_at_end(run)
         subject = await subject_of(writer, state)
         request = await _request(run, subject)
         if not request.actions:

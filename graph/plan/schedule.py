@@ -67,23 +67,24 @@ def last_steps(waits: Waits) -> list[str]:
     return [step for step in waits if step not in awaited]
 
 
-def critical_path(waits: Waits, duration_s: Mapping[str, float]) -> tuple[float, tuple[str, ...]]:
+def critical_path(order: Iterable[str], waits: Waits, duration_s: Mapping[str, float]) -> tuple[float, tuple[str, ...]]:
     """Return the shortest possible wall-clock time of a plan, in seconds, and the chain of steps that sets it.
 
     Any number of steps may run at once: the longest chain, in O(steps + edges).
 
     Args:
-        waits: Step id -> ids it depends on; one entry per step, acyclic.
+        order: The ids of all steps, each after those it depends on.
+        waits: Step id -> ids it depends on; one entry per step.
         duration_s: Expected seconds per step id, each >= 0; covers every step.
 
     Source: Kelley and Walker, "Critical-path planning and scheduling", 1959.
 
-    >>> critical_path({"a": (), "b": (), "c": ("a",)}, {"a": 2.0, "b": 4.0, "c": 3.0})
+    >>> critical_path("abc", {"a": (), "b": (), "c": ("a",)}, {"a": 2.0, "b": 4.0, "c": 3.0})
     (5.0, ('a', 'c'))
     """
     finish_s: dict[str, float] = {}
     before_it: dict[str, str | None] = {}
-    for step in TopologicalSorter(waits).static_order():
+    for step in order:
         latest = max(waits[step], key=finish_s.__getitem__, default=None)
         before_it[step] = latest
         finish_s[step] = (finish_s[latest] if latest else 0.0) + duration_s[step]

@@ -1,6 +1,6 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
-from collections import Counter, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
@@ -108,7 +108,7 @@ class PolicyPreview:
 
     def _named(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""
-        return argument_labels(step, {**self.labels, ITEM: label_of_item(step, self.labels)})
+        return argument_labels(step, ChainMap({ITEM: label_of_item(step, self.labels)}, self.labels))
 
 
 def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:

@@ -28,7 +28,7 @@ def spent_since(said: Said, plan: Plan, results: Mapping[str, StepResult], total
     Time is that of the longest chain. The cost is left out if the price of an answer since then is unknown.
     """
     took = {step.id: _seconds(results.get(step.id)) if step.id not in said.done else 0.0 for step in plan.steps}
-    longest = critical_path(plan.waits, took)[0] if took else 0.0
+    longest = critical_path(plan.order, plan.waits, took)[0]
     found = {"seconds": round(longest, 1), "tokens": total.tokens - said.before.tokens}
     if total.unpriced == said.before.unpriced:
         found["cost_usd"] = round(total.known_usd - said.before.known_usd, 6)

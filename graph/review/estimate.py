@@ -39,7 +39,7 @@ def estimate(
         "steps": len(left),
         "tool_calls": sum(count for _, _, count in calls) + further,
         "model_steps": sum(done_by[step.id] == "model" for step in left),
-        "longest_chain": int(critical_path(plan.waits, duration)[0]) if plan.steps else 0,
+        "longest_chain": int(critical_path(plan.order, plan.waits, duration)[0]),
     }
     if further:
         found["further_attempts"] = further

@@ -51,13 +51,13 @@ def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Bas
 
 def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None], concurrency: int) -> Range:
     """Return the time along the longest chain; at most that of all steps, if only so many run at a time."""
-    waits, known = plan.waits, {step.id: took[step.id] for step in works}
+    order, waits, known = plan.order, plan.waits, {step.id: took[step.id] for step in works}
     items = {step.id: _items(step)[1] for step in works}
     low = {step: one.seconds[0] if (one := known.get(step)) is not None else 0.0 for step in waits}
     high = {step: one.seconds[1] * items[step] if (one := known.get(step)) is not None else 0.0 for step in waits}
     at_once = {step: high[step] / min(items.get(step, 1.0), concurrency) for step in waits}
-    longest = max(critical_path(waits, at_once)[0], sum(high.values()) / concurrency) if waits else 0.0
-    return (critical_path(waits, low)[0] if waits else 0.0), longest
+    longest = max(critical_path(order, waits, at_once)[0], sum(high.values()) / concurrency)
+    return critical_path(order, waits, low)[0], longest
 
 
 def _tokens(step: Step, took: Took | None, prompt: int, basis: Basis) -> dict[str, tuple[Range, Range]]:

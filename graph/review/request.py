@@ -7,6 +7,7 @@ from typing import Any
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.lazy import lazy
 from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.deadline import Deadline
@@ -37,7 +38,7 @@ class ReviewAction:
     `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer. `digest` is set
     for a call that a revision adds: its own, since the plan's does not cover it. `content` says as data what the
     description says in words. A plan that `cannot_run` as it is has faults.
-    A rejection of the plan takes the comments `collected` along.
+    A rejection of the plan takes the comments `collected` along; `tools` are those that its steps may call.
     """
 
     name: ActionName
@@ -49,6 +50,7 @@ class ReviewAction:
     content: ActionContent | None = None
     cannot_run: bool = False
     collected: tuple[Comment, ...] = ()
+    tools: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> tuple[DecisionType, ...]:
@@ -94,7 +96,7 @@ class ReviewRequest:
     decided_by: PeopleContent | None = None
     reason_for: tuple[str, ...] = ()
 
-    @property
+    @lazy
     def review(self) -> ReviewContent:
         """What a person decides about, see `graph.review.content`."""
         found = [(action, action.content) for action in self.actions]
@@ -105,10 +107,15 @@ class ReviewRequest:
             version=1, goal=self.goal, actions=actions, people=self.decided_by, reason_for=self.reason_for
         )
 
-    @property
+    @lazy
     def content(self) -> dict[str, Any]:
         """The same as data."""
         return self.review.to_json()
+
+    @property
+    def descriptions(self) -> list[str]:
+        """The description of each action as it is shown: it repeats digest and error."""
+        return [self._described(action) for action in self.actions]
 
     @property
     def subject(self) -> str:
@@ -134,10 +141,11 @@ class ReviewRequest:
         return replace(self, error=error, issues=tuple(issues) or self.issues)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the interrupt value; each description repeats diff, digest and error."""
+        """Return the interrupt value."""
         return {
             "action_requests": [
-                {**action.to_json(), "description": self._described(action)} for action in self.actions
+                {**action.to_json(), "description": described}
+                for action, described in zip(self.actions, self.descriptions, strict=True)
             ],
             "review_configs": [config(action.name, action.configured) for action in self.actions],
             "run": self.run,

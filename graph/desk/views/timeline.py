@@ -64,13 +64,14 @@ def timeline(
     span_s = max((end for _, end in known.values()), default=began_at) - began_at
     waits = waits_within(plan)
     took = {step: known[step][1] - known[step][0] if step in known else 0.0 for step in waits}
-    critical_s, chain = critical_path(waits, took) if waits else (0.0, ())
+    critical_s, chain = critical_path([step for step in plan.order if step in waits], waits, took)
+    critical = set(chain)  # it may have thousands of steps
     bars = []
     for step in plan.steps:
         span = known.get(step.id)
         left = UNITS * (span[0] - began_at) / max(span_s, 1e-6) if span else 0.0
         width = max(NARROWEST, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
-        is_critical = step.id in chain and span is not None
+        is_critical = step.id in critical and span is not None
         started_at = span[0] if span else None
         took_s = took[step.id] if span else None
         bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, started_at, took_s, is_critical))

@@ -130,7 +130,7 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, sto
     else:
         ending = Ending("rejected", f"rejected: {stop.message}" if stop.message else "rejected", answer)
     await writer.end(ending, decision)
-    return state_at_end(run)
+    return await state_at_end(run)
 
 
 async def _send_back(writer: RunWriter, subject: Subject, ballot: Ballot, words: str) -> StateUpdate:

@@ -35,7 +35,7 @@ def requested(
     `answer` is the response that was refused; `skip` means that a response was given at this checkpoint.
     """
     first, left_out = first_effects(request)
-    shown = keep([action["description"] for action in request.to_json()["action_requests"]])
+    shown = keep([*request.descriptions])
     content = keep(request.content)
     is_answered = skip or answer is not None
     given, refused = keep_anything(answer), run.approver if is_answered and request.error else None

@@ -97,10 +97,9 @@ def _name(request: ReviewRequest) -> str:
 
 
 def _words(request: ReviewRequest) -> str:
-    descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
     is_yes_taken = any("approve" in action.allowed or action.name == "run_plan" for action in request.actions)
     how = HOW_TO_DECIDE.format(command=code(escaped(f"planner-executor resume {quote(request.run)}")))
-    return "\n\n".join([*descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else [])])
+    return "\n\n".join([*request.descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else [])])
 
 
 def _kept(text: str) -> bytes:

@@ -74,7 +74,7 @@ def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None =
     A call that rests on a plan or a value of people who did not meet the rules on plans counts as a part of a plan too:
     the rules on single calls decide about it beside these, never in their place.
     """
-    plans = [name for one in request.actions if one.name == "run_plan" for name in _tools_of(one.args["plan"])]
+    plans = [name for one in request.actions for name in one.tools]
     calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
     ruled, held = RuledCalls(run.record, run.terms.policy), run.record.review_state.held
     shown = [held[one.key] for one in request.actions if one.name == "run_step" and one.key in held]
@@ -134,12 +134,3 @@ def _escalations(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[Es
         if limit.escalate_after_s in deadline.escalations_s:
             at = deadline.since + (limit.escalate_after_s or 0.0)
             yield Escalation(at=at, names=limit.to_names, roles=limit.to_roles)
-
-
-def _tools_of(plan: object) -> list[str]:
-    """Return the tools of a plan as it is shown; of one that cannot be read none, since it cannot be approved."""
-    try:
-        steps = Plan.model_validate(plan).steps
-    except ValueError:
-        return []
-    return [name for step in steps for name in step.tool_names]

@@ -136,11 +136,23 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
             cannot_run=True,
             faults=tuple(map(str, subject.issues)),
         )
-        return _action("run_plan", {"plan": raw}, invalid, cannot_run=True)
+        return _action("run_plan", {"plan": raw}, invalid, cannot_run=True, tools=_tools_in(raw))
     review = _plan_review(run, plan, left, _new_effects(run, subject))
     # A resumed node builds its request anew, and a large plan takes long to describe: both are kept (decision 48).
     content, text = run.services.reviews.get(_told, review)
-    return ReviewAction("run_plan", {"plan": plan.to_json()}, text, content=content)
+    return ReviewAction("run_plan", {"plan": plan.to_json()}, text, content=content, tools=_tools_of(plan))
+
+
+def _tools_in(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tools of a plan with faults; of one that cannot be read none, since it cannot be approved."""
+    try:
+        return _tools_of(Plan.model_validate(raw))
+    except ValueError:
+        return ()
+
+
+def _tools_of(plan: Plan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for step in plan.steps for name in step.tool_names))
 
 
 def _told(review: PlanReview) -> tuple[PlanContent, str]:

@@ -11,6 +11,7 @@ from langgraph.runtime import get_runtime
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.known_runs import KnownRun, opened
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_states import projected
@@ -121,7 +122,9 @@ async def _run_context(
 ) -> RunContext:
     key, record, invocation = run.key, run.record, invocation_of(get_config())
     held, terms = await held_to_terms(services, ledger, record.assignment)
-    return RunContext(held, ledger, key, record, checkpoint_id(), shown, named, invocation, goes_on, terms, run.plans)
+    found = RunContext(held, ledger, key, record, checkpoint_id(), shown, named, invocation, goes_on, terms, run.plans)
+    await done_aside(record.size, found.recorded_plan)  # it is kept, and each node asks for it on the event loop
+    return found
 
 
 def _started(

@@ -1,5 +1,5 @@
 from dataclasses import replace
-from typing import Any
+from typing import Any, Never
 
 import pytest
 
@@ -9,6 +9,7 @@ from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.policy.policy_preview import PolicyPreview, preview_policy
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.trust_label import USER, TrustLabel
 
 MAIL = {"type": "object", "properties": {"to": {}, "text": {}}}
 TOOLS = {
@@ -279,3 +280,19 @@ def test_what_holds_for_the_plan_is_not_told_again_for_anything_else_and_a_longe
     assert [line for line in every if "ada" in line] == ["asked: ada has to approve the plan"]
     (plan,) = [line for line in lines if "a request about the plan" in line]
     assert plan.endswith("is to be decided within 1 day, or it counts as rejected")
+
+
+class LookedUp(dict[str, TrustLabel]):
+    """Labels of which nobody goes through all: a copy for each step would grow with the square of the plan."""
+
+    def keys(self) -> Never:
+        raise AssertionError("all labels were gone through")
+
+    __iter__ = keys
+
+
+def test_the_labels_of_a_call_are_looked_up_by_the_steps_that_it_names() -> None:
+    mail = step("b", "mail", args={"text": "{a_result}"})
+    preview = PolicyPreview(TOOLS, {"a": (), "b": ("a",)}, LookedUp(a=USER, z=USER))
+
+    assert preview.of_call(mail, "mail") == {"text": USER}

@@ -69,8 +69,8 @@ def test_a_plan_that_the_state_has_is_not_written_again() -> None:
     assert state_with_plan(run_with(), PLAN, "execute")["plan"] == PLAN.to_json()
 
 
-def test_an_end_is_shown_as_on_record_and_proven() -> None:
-    update = state_at_end(run_with(DONE, ENDED))
+async def test_an_end_is_shown_as_on_record_and_proven() -> None:
+    update = await state_at_end(run_with(DONE, ENDED))
 
     assert (update["route"], update["status"], update["reason"], update["answer"]) == (
         "end",
