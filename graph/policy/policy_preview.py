@@ -92,7 +92,7 @@ class PolicyPreview:
 
     def _decided_by(self, step: Step) -> TrustLabel:
         own = [self.labels[ref.step] for ref in references_in(of_when(step.when))]
-        own += [label_of_params(step, of_when(step.when))] if step.when is not None else []
+        own.append(label_of_params(step, of_when(step.when)))
         return joined([*own, *(self.decided_by[before] for before in self.waits[step.id])])
 
     def _read(self, step: Step) -> TrustLabel:

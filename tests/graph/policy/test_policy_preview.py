@@ -69,7 +69,7 @@ def test_questions_gates_and_what_is_refined_are_told() -> None:
     steps = [
         step("a", ask="Which?"),
         step("b", gate="Good?"),
-        step("c", refine=True, tools=("save",)),
+        step("c", refine=True, tools=("save", "crm")),
         step("d", refine=True, tools=("crm",)),
     ]
 
@@ -184,6 +184,34 @@ def test_a_call_is_told_once_if_a_value_asks_for_it_and_else_for_each_that_may(o
     assert len(found) == len(asked) and all(words in line for words, line in zip(asked, found, strict=True))
 
 
+def test_a_plan_that_is_not_shown_shows_no_call() -> None:
+    (line,) = found(step("m", "mail", args={"to": "ann", "text": "y"}), policy=ASKS_ANN)
+
+    assert line.startswith("asked: m: its call of mail is shown, since")
+
+
+@pytest.mark.parametrize(("most", "trust"), [(None, "user"), (1, "user"), (2, "untrusted")])
+def test_a_model_that_may_call_a_tool_again_writes_its_arguments_after_it_has_read_its_result(
+    most: int | None, trust: str
+) -> None:
+    search = ToolSpec("search", "", {"properties": {"q": {}}}, "external", trusted=False)
+    one = step("m", tools=("search",), max_calls=most)
+
+    assert PolicyPreview.of(Plan(steps=(one,)), {"search": search}).of_call(one, "search")["q"].trust == trust
+
+
+def test_a_call_has_the_arguments_that_its_tool_takes() -> None:
+    for args in ({"to": "ann", "text": "{r_result}"}, {"to": "{r_result}", "text": "hello"}):
+        one = step("m", tools=("save", "mail"), args=args)
+        preview = PolicyPreview.of(Plan(steps=(step("r", "crm"), one)), TOOLS)
+
+        assert [sorted(preview.of_call(one, tool)) for tool in ("save", "mail")] == [["text"], ["text", "to"]]
+
+
+def test_a_step_that_is_planned_when_it_is_due_calls_nothing_itself() -> None:
+    assert shown(step("r", "web"), step("m", refine=True, tools=("mail",), depends_on=("r",))) == []
+
+
 def test_a_source_that_the_policy_lets_in_is_not_asked_about() -> None:
     policy = {"tools": {"mail": {"args": {"to": {"untrusted_from": ["web"]}}}}}
 
@@ -199,6 +227,15 @@ def test_limits_that_the_plan_may_reach_are_told() -> None:
         "asked: the limit steps of 1 may be reached: the plan takes up to 2",
         "asked: the limit calls.mail of 2 may be reached: the plan takes up to 3",
         "asked: the limit calls.crm of 0 may be reached: the plan takes up to 1",
+    ]
+
+
+def test_a_limit_that_is_enough_or_counts_something_else_is_not_told_of() -> None:
+    one = step("m", tools=("crm",), max_calls=3)
+
+    assert found(one, budget=Budget(tool_calls=3, steps=1, tokens=0)) == []
+    assert found(one, budget=Budget(tool_calls=2)) == [
+        "asked: the limit tool_calls of 2 may be reached: the plan takes up to 3"
     ]
 
 
