@@ -26,7 +26,14 @@ def test_calls_of_marked_tools_are_a_look(raw: Any) -> None:
 
 
 def test_an_answer_without_a_look_is_read_as_a_plan() -> None:
-    assert read({"steps": []}) is PLAN and read([]) is PLAN
+    assert read({"steps": []}) is PLAN and read([]) is PLAN and read("look") is PLAN
+
+
+@pytest.mark.parametrize("bare", [{"tool": "list"}, {"tool": "list", "args": None}])
+def test_a_call_without_arguments_has_none(bare: Any) -> None:
+    found = read({"look": bare})
+
+    assert isinstance(found, ParsedLook) and found.looks == (Look("list", {}),)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +43,7 @@ def test_an_answer_without_a_look_is_read_as_a_plan() -> None:
         ({"look": []}, "look", "it is empty"),
         ({"look": [{"tool": "pay"}]}, "look[0]", "'pay' may not look; head, list may"),
         ({"look": [CALL, "list"]}, "look[1]", "a call is"),
+        ({"look": [["tool", "args"]]}, "look[0]", "a call is"),
         ({"look": [{**CALL, "why": "x"}]}, "look[0]", "a call is"),
         ({"look": [{"tool": "list", "args": [1]}]}, "look[0]", "args must be an object"),
         ({"look": [{"tool": "list", "args": {"n": 2**70}}]}, "look[0]", "args must be an object"),

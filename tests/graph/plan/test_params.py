@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.params import MAX_CHARACTERS
+from planner_executor.graph.plan.params import MAX_CHARACTERS, MOST
 from planner_executor.graph.plan.reading import ParsedPlan, read_plan
 from planner_executor.graph.plan.revision import difference, read_revision
 from planner_executor.graph.plan.schema import Plan
@@ -109,19 +109,26 @@ def test_what_stands_for_nothing_is_a_fault(step: Any, fault: str) -> None:
     [
         [],
         {"1": {"value": 1, "label": "user"}},
+        {1: {"value": 1, "label": "user"}},
         {"a": 1},
         {"a": {"value": 1}},
         {"a": {"value": 1, "label": "mine"}},
         {"a": {"value": "\ud800", "label": "user"}},
         {"a": {"value": "x" * MAX_CHARACTERS, "label": "user"}},
         {"a": {"value": 2**70, "label": "user"}},
-        {f"a{n}": {"value": 1, "label": "user"} for n in range(101)},
+        {f"a{n}": {"value": 1, "label": "user"} for n in range(MOST + 1)},
     ],
 )
 def test_parameters_that_cannot_be_kept_are_a_fault(params: Any) -> None:
     issues = read_plan({"steps": [mail(to="x")], "params": params}, {"mail": MAIL}).issues
 
     assert issues and all(issue.field.startswith("params") for issue in issues)
+
+
+def test_as_many_parameters_and_as_long_ones_as_there_may_be_are_kept() -> None:
+    longest = "x" * (MAX_CHARACTERS - len('""'))
+
+    assert len(plan(mail(to="x"), **{f"a{n}": n for n in range(MOST - 1)}, long=longest).params) == MOST
 
 
 def test_an_answer_may_name_parameters() -> None:
