@@ -130,9 +130,7 @@ def _waits(step: Mapping[str, Any], fields: Mapping[str, str], names: Mapping[st
     keys = [name.removeprefix(AFTER) for name in fields if name.startswith(AFTER)]
     chosen = [names.get(key, key) for key in keys] + names_in(fields["depends_on"])
     before = [str(one) for one in step.get("depends_on") or ()]
-    return [one for one in before if one in chosen] + [
-        one for one in dict.fromkeys(chosen) if one and one not in before
-    ]
+    return [one for one in before if one in chosen] + [one for one in dict.fromkeys(chosen) if one not in before]
 
 
 def _set(step: dict[str, Any], name: str, value: Any) -> None:
@@ -145,7 +143,7 @@ def _set(step: dict[str, Any], name: str, value: Any) -> None:
 
 def _args(step: str, before: Any, fields: Sequence[FormField], texts: Mapping[str, str]) -> Any:
     whole = texts.get("")
-    if whole is None or (fields and whole == fields[0].text and not fields[0].name):
+    if whole is None or (whole == fields[0].text and not fields[0].name):
         return value_in(fields, before, texts)
     if not whole:
         return {}

@@ -128,7 +128,7 @@ def test_parameters_that_cannot_be_kept_are_a_fault(params: Any) -> None:
 def test_as_many_parameters_and_as_long_ones_as_there_may_be_are_kept() -> None:
     longest = "x" * (MAX_CHARACTERS - len('""'))
 
-    assert len(plan(mail(to="x"), **{f"a{n}": n for n in range(MOST - 1)}, long=longest).params) == MOST
+    assert len(plan(mail(to="x"), **{f"a{n}": n for n in range(MOST - 1)}, who=longest).params) == MOST
 
 
 def test_an_answer_may_name_parameters() -> None:

@@ -1,10 +1,11 @@
 """A plan as a person edited it in its form, or as text: what is left alone stays as it is."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from planner_executor.graph.desk.views.plan_form import answer_text, plan_of_form, plan_of_text
+from planner_executor.graph.desk.views.plan_form import answer_text, plan_as_text, plan_of_form, plan_of_text
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
 
@@ -25,6 +26,8 @@ def edited(step: dict[str, Any], **fields: str) -> dict[str, Any]:
         (SEND, {"objective": "Send\n it"}, {}),
         (SEND, {"objective": "Send"}, {"objective": "Send"}),
         (SEND, {"success_criteria": "short"}, {"success_criteria": "short"}),
+        (SEND, {"success_criteria": "None"}, {"success_criteria": "None"}),
+        (SEND, {"does": "look"}, {"tool": "look"}),
         ({"id": "g", "gate": "Good?"}, {"question": "Fine?"}, {"gate": "Fine?"}),
         ({"id": "q", "ask": "Which?"}, {"question": "What?"}, {"ask": "What?"}),
         (SEND, {"args/to": "y"}, {"args": {"to": "y", "n": 1}}),
@@ -57,14 +60,19 @@ def test_arguments_as_a_whole_are_text_of_a_plan() -> None:
     assert edited(whole, args="n: 2\nto: x")["args"] == {"n": 2, "to": "x"}
     assert "args" not in edited(whole, args="")
     assert edited(whole, args='{\n  "n": 1\n}')["args"] == {"n": 1}
+    assert edited({**SEND, "args": {"to": "n: 2"}}, args="n: 2")["args"] == {"n": 2}
     with pytest.raises(InputError, match="line 1"):
         edited(whole, args="{")
+    with pytest.raises(InputError, match="line 1"):
+        plan_of_text("{")
 
 
 @pytest.mark.parametrize(
     ("before", "text", "after"),
     [
-        (None, "{a_result}", "{a_result}"),
+        (None, "5", "5"),
+        (" old ", "old", " old "),
+        ("a\u202eb", "", "a\u202eb"),
         ("old", "5", "5"),
         ({"n": 1}, '{"n": 2}', {"n": 2}),
         ("old", "old", "old"),
@@ -75,6 +83,29 @@ def test_an_answer_stays_text_or_json_as_it_was(before: Any, text: str, after: A
 
     assert plan_of_form(plan, {"plan-answer": text})["answer"] == after
     assert plan_of_form(plan, {}) == plan
+
+
+def test_a_new_step_has_the_fields_of_its_kind_and_stands_last() -> None:
+    sent = {"question": "Which?", "does": "send", "args/to": "x", "objective": "Ask"}
+    fields = {f"new:0:{name}": text for name, text in {"id": "q", **sent}.items()}
+
+    asks = plan_of_form({"steps": [SEND]}, {**fields, "new:0:kind": "ask"}, TOOLS)["steps"]
+    calls = plan_of_form({"steps": [SEND]}, {**fields, "step:a:depends_on": "", "step:a:after:new:0": "on"}, TOOLS)[
+        "steps"
+    ]
+
+    assert asks == [SEND, {"id": "q", "ask": "Which?", "objective": "Ask"}]
+    assert calls[1] == {"id": "q", "tool": "send", "args": {"to": "x"}, "objective": "Ask"}
+    assert calls[0]["depends_on"] == ["q"]
+
+
+def test_a_plan_as_text_says_what_became_of_its_steps_once_one_has_a_result() -> None:
+    run = SimpleNamespace(id="t.1", revision=1, goal="g", results={}, step_status={"a": "succeeded"})
+    shown: Any = SimpleNamespace(run=run)
+
+    assert "succeeded" not in plan_as_text(shown, {"steps": [SEND]})
+    run.results = {"a": 1}
+    assert "succeeded" in plan_as_text(shown, {"steps": [SEND]})
 
 
 def test_the_text_of_an_answer_is_shown_as_it_is_and_none_if_it_cannot_be_seen() -> None:
