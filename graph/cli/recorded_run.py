@@ -1,9 +1,9 @@
 """A run with its events: of a file they are read without a ledger, unless something has to be written first."""
 
 import time
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.errors import UnknownRunError
@@ -22,8 +22,7 @@ from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import Run, run_of
 
 
-@dataclass(frozen=True)
-class RecordedRun:
+class RecordedRun(NamedTuple):
     """A run, its events, and the run state projected from them."""
 
     run: Run

@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner_executor.graph.plan.json_writer import json_writer
@@ -73,8 +72,7 @@ COLUMNS = ", ".join(Row._fields)
 """The columns of a row in the tables of events and of standing approvals."""
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """The first damaged event of a run."""
 
     seq: int

@@ -8,16 +8,15 @@ A driver reads the row, asks a function of this module and writes what it return
 `docs/decisions/0009-lease.md`.
 """
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 LEASE_S = 10.0
 BEAT_S = 2.0
 LOOK_S = 0.25
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(NamedTuple):
     """Heartbeat interval, lease time without a heartbeat, and polling interval of a challenger; in seconds."""
 
     beat_s: float = BEAT_S
@@ -28,8 +27,7 @@ class Pace:
 PACE = Pace()
 
 
-@dataclass(frozen=True)
-class Holder:
+class Holder(NamedTuple):
     """A run's row: the owner, the last token issued, and the heartbeat. An empty owner means released."""
 
     owner: str
@@ -65,7 +63,7 @@ def set_aside(now: Holder | None, seen: Holder | None) -> Holder | None:
 
 def released(now: Holder | None, token: int) -> Holder | None:
     """Return the row after a release, or None if the token is outdated."""
-    return replace(now, owner="") if now is not None and now.token == token else None
+    return now._replace(owner="") if now is not None and now.token == token else None
 
 
 def is_in_force(now: Holder | None, token: int) -> bool:

@@ -7,9 +7,8 @@ of something else, and gives null.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from jmespath.exceptions import JMESPathError
 from jmespath.parser import Parser
@@ -27,8 +26,7 @@ _FIRST_AT_ROOT = frozenset(
 _INTO = _FIRST_AT_ROOT - {"pipe"}
 
 
-@dataclass(frozen=True)
-class Roots:
+class Roots(NamedTuple):
     """The steps whose results an expression uses, in order; those it names elsewhere; other names at its root.
 
     `into` are the results whose parts it takes, `unknown` the functions that do not exist.

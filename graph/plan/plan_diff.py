@@ -1,12 +1,10 @@
 """What differs between two revisions of a plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class PlanDiff:
+class PlanDiff(NamedTuple):
     """Ids of the steps that differ between two revisions, in plan order."""
 
     added: tuple[str, ...] = ()

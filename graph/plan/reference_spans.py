@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.plan.expression_roots import names_in, roots_of
 
@@ -17,8 +17,7 @@ _SPECIAL = re.compile(r"""[}"'`\\]""")
 _QUOTES = "\"'`"
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A `{<step>_result<path>}`, or a `{param.<name><path>}` if `is_param`, from `start` to `stop`, braces included.
 
     `is_literal` if a second pair of braces escapes it; `dollars` counts the `$` directly before it. `expression` is the
@@ -78,8 +77,7 @@ def _found(text: str, with_params: bool) -> Iterator[tuple[int, int, str, str, s
             position = inner.end()
 
 
-@dataclass(frozen=True)
-class Braces:
+class Braces(NamedTuple):
     """A `{...}` with names of results, outside quotes, for which nothing is filled in."""
 
     written: str

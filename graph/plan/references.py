@@ -7,10 +7,9 @@ one (docs/decisions/0028-references.md).
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from pydantic import JsonValue
 
@@ -30,8 +29,7 @@ CACHED_CHARACTERS = 500
 """Longer texts are not cached: the memory of the cache must not grow with the size of plans."""
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """`{<step>_result<path>}`, or an `expression` over several results or one that begins with a function.
 
     `path` is empty or the rest of a JMESPath behind the name. Of an expression, `references_in` gives one reference for
@@ -85,7 +83,7 @@ class Reference:
     def renamed(self, names: Mapping[str, str]) -> "Reference":
         """Return the reference with the ids of its steps replaced."""
         expression = with_names(self.expression, names) if self.expression else ""
-        return replace(self, step=names.get(self.step, self.step), expression=expression)
+        return self._replace(step=names.get(self.step, self.step), expression=expression)
 
     def value_in(self, results: Mapping[str, JsonValue], allowance: Allowance | None = None) -> JsonValue:
         """Return the referenced value.
@@ -124,8 +122,7 @@ class Reference:
         return UnresolvedReferenceError(str(self), storable(why))
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """`{param.<name><path>}` in a plan with parameters; `path` has fields and indexes alone."""
 
     name: str
@@ -218,7 +215,7 @@ def references_in(value: JsonValue) -> tuple[Reference, ...]:
     """Return every reference in the string values of `value`, in order, one for each step; keys are not searched."""
     if isinstance(value, str):
         found = (piece for piece in pieces(value) if isinstance(piece, Reference)) if "{" in value else ()
-        return tuple(replace(piece, step=step) for piece in found for step in piece.steps)
+        return tuple(piece._replace(step=step) for piece in found for step in piece.steps)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return tuple(reference for item in inner for reference in references_in(item))
 
@@ -353,8 +350,7 @@ def _pieces(text: str, with_params: bool) -> tuple[str | Reference | Parameter, 
 _cached_pieces = lru_cache(maxsize=16_384)(_pieces)
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """What stands for references and parameters; without parameters their notation is text."""
 
     results: Mapping[str, JsonValue]

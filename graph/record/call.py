@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -150,16 +150,14 @@ class HeldCall:
         return replace(self, args=args, labels=labels, within=within, replaces=self.replaces or self.args)
 
 
-@dataclass(frozen=True)
-class RejectedCall:
+class RejectedCall(NamedTuple):
     """A call that a person rejected with words, or that nobody decided about in time, in a pass over the plan."""
 
     why: str
     within: Pass
 
 
-@dataclass(frozen=True)
-class WaitingCall:
+class WaitingCall(NamedTuple):
     """A call that waits until a person settles the calls named by `keys`, which may have had the same effect."""
 
     step: str

@@ -14,7 +14,7 @@ BEYOND = f"a request has {MOST} at most"
 """Why there is none of a call that is held beside that many."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallPreview(Coded):
     """The preview of a call, in the words of its tool, or why there is `none`.
 

@@ -1,8 +1,8 @@
 """Caps across runs: the limits of a day and the rates that the calls of all runs of a database count against."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from planner_executor.graph.record.budget import unit_in_words
@@ -11,8 +11,7 @@ UTC = "UTC"
 UNITS_S: Mapping[str, float] = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
 
 
-@dataclass(frozen=True)
-class DayCap:
+class DayCap(NamedTuple):
     """A limit of one day over all runs: `name` as in a budget, for everyone together or for one `user`.
 
     The day begins at midnight in `time_zone`. `user` is empty for everyone.
@@ -42,8 +41,7 @@ class DayCap:
         return f"at most {unit_in_words(self.name, self.limit)} a day{' for each user' if self.user else ''}"
 
 
-@dataclass(frozen=True)
-class RateCap:
+class RateCap(NamedTuple):
     """Calls of a tool or a model, evenly spaced over all runs: one per `interval_s` seconds."""
 
     name: str
@@ -73,8 +71,7 @@ class RateCap:
         return f"at most {count:g} {calls} of {self.name} {'an' if unit == 'hour' else 'a'} {unit}"
 
 
-@dataclass(frozen=True)
-class CapUse:
+class CapUse(NamedTuple):
     """What a call takes of the caps: `amounts` of those of a day, and a turn of the rates; `call` is its key."""
 
     call: str
@@ -82,8 +79,7 @@ class CapUse:
     turns: tuple[RateCap, ...] = ()
 
 
-@dataclass(frozen=True)
-class CapCorrection:
+class CapCorrection(NamedTuple):
     """What is known of a call afterwards: how much more than counted it took, by name of the cap; less is negative.
 
     Only what was counted for the call is given back, and only once.

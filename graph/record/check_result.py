@@ -6,7 +6,7 @@ from planner_executor.graph.plan.check import Check, describe_check
 from planner_executor.graph.record.codec import Coded
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CheckResult(Coded):
     """Whether a check is met, and the evidence; `seen` may quote the result and is untrusted."""
 
@@ -19,7 +19,7 @@ class CheckResult(Coded):
         return f"{describe_check(self.check)}: {self.seen}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Opinion(Coded):
     """The opinion of a judge; `met` is None if its answer was unusable, which never counts as met."""
 

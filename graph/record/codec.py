@@ -45,9 +45,26 @@ class As:
     read: Convert
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coded:
-    """A dataclass that is written and read by its fields; its own come before those that it inherits."""
+    """A dataclass that is written and read by its fields; its own come before those that it inherits.
+
+    Those that extend it say `eq=False, repr=False` too: what a dataclass compiles for itself, each command waits for
+    (decision 0174).
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        told = zip(fields(self), self._values(), strict=True)
+        return f"{type(self).__qualname__}({', '.join(f'{one.name}={value!r}' for one, value in told)})"
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, one.name) for one in fields(self)])
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""

@@ -1,8 +1,7 @@
 """Comments of people on steps of a plan, and what became of each in the next plan."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from planner_executor.graph.plan.schema import Plan
 
@@ -12,8 +11,7 @@ MOST_ANSWERED = 50
 """Most steps whose comments a planner is asked to answer."""
 
 
-@dataclass(frozen=True)
-class Comment:
+class Comment(NamedTuple):
     """What a person says of one step."""
 
     step: str

@@ -3,7 +3,7 @@
 A run's total is folded by it (`graph.record.spending`), and so is the cost of each step (`graph.record.step_costs`).
 """
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pydantic import with_config
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads none of typing's own
@@ -26,8 +26,7 @@ class Cost(TypedDict):
     cost_usd: float | None
 
 
-@dataclass(frozen=True)
-class StepCost:
+class StepCost(NamedTuple):
     """Calls that were begun, tokens of those that were answered, and US dollars.
 
     `known_usd` is the sum of known prices; `unpriced` answers have none. A request without an answer costs nothing.
@@ -74,13 +73,12 @@ NO_COST = StepCost()
 def cost_with(before: StepCost, data: EventData) -> StepCost:
     """Return the cost after an event; most events cost nothing."""
     if isinstance(data, CallStarted):
-        return replace(before, tool_calls=before.tool_calls + 1)
+        return before._replace(tool_calls=before.tool_calls + 1)
     if isinstance(data, ModelStarted):
-        return replace(before, model_calls=before.model_calls + 1)
+        return before._replace(model_calls=before.model_calls + 1)
     if isinstance(data, ModelFinished):
         tokens = data.usage.total_tokens if data.usage is not None else 0
-        return replace(
-            before,
+        return before._replace(
             tokens=before.tokens + tokens,
             known_usd=before.known_usd + (data.paid_usd or 0.0),
             unpriced=before.unpriced + (data.paid_usd is None),

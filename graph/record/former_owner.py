@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from planner_executor.graph.record.codec import Coded
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FormerOwner(Coded):
     """A process, as `graph.ledger.owner` names it, and whether it was known to be dead."""
 

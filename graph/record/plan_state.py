@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.plan.effect import effect_digest, effect_key, origins_of
 from planner_executor.graph.plan.issues import Issue
@@ -16,8 +16,7 @@ from planner_executor.graph.record.replacement import Replaced
 from planner_executor.graph.record.run_pass import Pass
 
 
-@dataclass(frozen=True)
-class SeenPlan:
+class SeenPlan(NamedTuple):
     """A revision as a person last saw it: in a review, or as their own edit that they approved."""
 
     revision: int
@@ -25,8 +24,7 @@ class SeenPlan:
     plan: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class NewEffect:
+class NewEffect(NamedTuple):
     """A call of a step that no approved plan had: the key under which it is decided, and the digest of what it does."""
 
     step: Step

@@ -5,8 +5,7 @@ only by a step with effects and the same tools, or after a person approved a pla
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
 
@@ -23,8 +22,7 @@ ReplacementStatus = Literal["made_up", "asked", "open"]
 """`asked`: it is made up for as soon as a person approves the plan."""
 
 
-@dataclass(frozen=True)
-class Replaced:
+class Replaced(NamedTuple):
     """A failed step, the tools with effects that it could call, its replacements, and their status."""
 
     step: str

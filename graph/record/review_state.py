@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -50,8 +50,7 @@ class Approval:
     standing: str | None = None
 
 
-@dataclass(frozen=True)
-class Consent:
+class Consent(NamedTuple):
     """People's approval of a call beside that of its plan: the rules on people that they met, and their labels."""
 
     met: tuple[Mapping[str, Any], ...]

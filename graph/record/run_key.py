@@ -1,13 +1,12 @@
 """What a run is called: by the ledger, and by people."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 NUMBER_DIGITS = 18
 """Longer numbers cannot be run numbers (64 bits)."""
 
 
-@dataclass(frozen=True)
-class RunKey:
+class RunKey(NamedTuple):
     """A run in the ledger: the `n`-th of its thread, counted from 1."""
 
     thread: str

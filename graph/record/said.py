@@ -1,8 +1,7 @@
 """What a person was told that a plan may take, and what it took since they approved it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan
@@ -10,8 +9,7 @@ from planner_executor.graph.record.cost import NO_COST, StepCost
 from planner_executor.graph.record.results import StepResult
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """What was said at the first approval (see `graph.review.expectation`), and what was spent by then.
 
     `done` are the steps that had succeeded by then, which were no part of it.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Usage
 from planner_executor.graph.record.cost import NO_COST, StepCost, cost_with
@@ -19,8 +20,7 @@ from planner_executor.graph.record.events import (
 )
 
 
-@dataclass(frozen=True)
-class BudgetExhausted:
+class BudgetExhausted(NamedTuple):
     """A reached limit of the budget, and the remaining steps."""
 
     limit: str

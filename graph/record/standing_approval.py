@@ -4,8 +4,8 @@ See decisions 74 and 162.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from planner_executor.graph.record.person import Approver
 
@@ -92,8 +92,7 @@ class StandingApproval:
         )
 
 
-@dataclass(frozen=True)
-class StandingUse:
+class StandingUse(NamedTuple):
     """A standing approval with the keys of the calls that it let through, and who revoked it, if anybody did.
 
     One of a playbook has the ids of runs among them, which alone are counted.
@@ -120,8 +119,7 @@ class StandingUse:
         return {**self.approval.to_json(), "left": self.left, "revoked_by": self.revoked_by}
 
 
-@dataclass(frozen=True)
-class StandingCall:
+class StandingCall(NamedTuple):
     """The use of a standing approval, named `approval`, for the call with this key in this run, or for the run."""
 
     approval: str
@@ -150,18 +148,18 @@ class StandingApprovals:
     def revoked(self, name: str, by: str) -> None:
         """End one; one that holds elsewhere is not known here."""
         if name in self.by_id:
-            self.by_id[name] = replace(self.by_id[name], revoked_by=by)
+            self.by_id[name] = self.by_id[name]._replace(revoked_by=by)
 
     def used(self, name: str, call: str) -> None:
         """Count a call; a further attempt at the same call is no further use."""
         if name in self.by_id:
             known = self.by_id[name]
-            self.by_id[name] = replace(known, calls=known.calls | {call})
+            self.by_id[name] = known._replace(calls=known.calls | {call})
 
     def end(self, why: str) -> None:
         """End all."""
         for name, use in self.by_id.items():
-            self.by_id[name] = replace(use, revoked_by=use.revoked_by or why)
+            self.by_id[name] = use._replace(revoked_by=use.revoked_by or why)
 
 
 def _roles(raw: Any) -> dict[str, tuple[str, ...]]:

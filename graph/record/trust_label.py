@@ -6,9 +6,8 @@ the review states; not text that a model makes of them, in a call of its own or 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from pydantic import JsonValue
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 ORDER: tuple[Trust, ...] = get_args(Trust)
 
 
-@dataclass(frozen=True)
-class TrustLabel:
+class TrustLabel(NamedTuple):
     """The trust in a value, and the names of the tools that lowered it; a plan may be among them."""
 
     trust: Trust = "user"

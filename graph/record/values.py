@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from math import isfinite
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pydantic import BaseModel, JsonValue
@@ -55,8 +55,7 @@ def to_text(value: JsonValue) -> str:
     return _compact_json(value)
 
 
-@dataclass(frozen=True)
-class Artifact:
+class Artifact(NamedTuple):
     """A result too large or too wide for the state, addressed by content: `id` is the SHA-256 of its JSON text."""
 
     id: str

@@ -191,7 +191,7 @@ class MemoryDriver:
     def own(self, run: RunKey, owner: str) -> None:
         stored = self.store.run("memory", run)
         assert stored.holder is not None
-        stored.holder = replace(stored.holder, owner=owner)
+        stored.holder = stored.holder._replace(owner=owner)
 
 
 class PostgresDriver:

@@ -79,7 +79,7 @@ class StoredRun:
         """Return the row among the leases, with the heartbeat as it is now."""
         if self.holder is None or self.heart is None or self.heart.owner != self.holder.owner:
             return self.holder
-        return replace(self.holder, beat=self.heart.beats)
+        return self.holder._replace(beat=self.heart.beats)
 
     def hold(self, row: Holder, beat_s: float) -> Lease:
         """Write the row among the leases."""

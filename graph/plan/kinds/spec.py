@@ -1,8 +1,7 @@
 """The specification of a kind of step, apart from how it starts (`graph.execution.kinds`)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, assert_never
 
 from pydantic import JsonValue
 
@@ -26,8 +25,7 @@ Show = Callable[[Any], str]
 """Formats a value for one kind of reader: shortened, escaped."""
 
 
-@dataclass(frozen=True)
-class StepStyle:
+class StepStyle(NamedTuple):
     """How drawings show a step: `name` and `role` name its kind; a dashed frame means that its work is still open."""
 
     name: str
@@ -37,8 +35,7 @@ class StepStyle:
     dashed: bool = False
 
 
-@dataclass(frozen=True)
-class KindSpec:
+class KindSpec(NamedTuple):
     """A kind of step: its fields, rules, doer and texts. No field has a default, so that a new kind defines them all.
 
     Args:

@@ -9,7 +9,7 @@ from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StepSkipped(Payload):
     """A step is left out, and with it the steps that need it: `approver` is the user who said so, `why` the reason."""
 
@@ -21,7 +21,7 @@ class StepSkipped(Payload):
     approver: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ResultSupplied(Payload):
     """A user, `approver`, gave the result of a step; it still has to meet the step's checks.
 

@@ -9,7 +9,7 @@ from planner_executor.graph.record.events.content import Arguments, Result
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallStarted(Payload):
     """The intent of a call, written before the call is made.
 
@@ -44,7 +44,7 @@ class CallStarted(Payload):
         return self.repeatable
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallFinished(Payload):
     """The outcome of the call of that number and item.
 
@@ -68,7 +68,7 @@ class CallFinished(Payload):
         return self.call == 0 and self.item is None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallPreviewed(Payload):
     """What tools say that the calls of a plan would do which a person proposed; one that is begun leaves the machine.
 
@@ -86,7 +86,7 @@ class CallPreviewed(Payload):
         return any(preview.is_begun for preview in self.previews)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallRefused(Payload):
     """A call that the step's grant or the policy does not allow."""
 

@@ -8,7 +8,7 @@ from planner_executor.graph.record.codec import Coded, Shown
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AskedQuestion(Coded):
     """A question under a name of the asker's, and the JSON Schema of the form that answers it."""
 
@@ -17,7 +17,7 @@ class AskedQuestion(Coded):
     schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallAsked(Payload):
     """A call ended with questions; `state` is what takes it up, and `worked_s` the working time of the run."""
 

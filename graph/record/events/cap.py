@@ -7,7 +7,7 @@ from planner_executor.graph.record.codec import Shown, Written
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CapReached(Payload):
     """A call was not made, because a cap across runs allows it only from `due_at` on (Unix seconds).
 

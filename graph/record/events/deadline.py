@@ -10,7 +10,7 @@ from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class _FellDue(Payload):
     """A request that expires at `expires_at` reached a moment of its deadline, `after_s` seconds after it began."""
 
@@ -21,14 +21,14 @@ class _FellDue(Payload):
     expires_at: float
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ReviewReminded(_FellDue):
     """People were reminded of a request."""
 
     kind: ClassVar[Literal["review_reminded"]] = "review_reminded"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ReviewEscalated(_FellDue):
     """Others may decide a request too: those to whom the policy escalates it then."""
 
@@ -36,7 +36,7 @@ class ReviewEscalated(_FellDue):
     must_last: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ReviewExpired(Payload):
     """Nobody decided a request with this subject until `expired_at`, and it is closed as the policy says.
 
@@ -56,7 +56,7 @@ class ReviewExpired(Payload):
     ends: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class LateAnswer(Payload):
     """An answer refused with `error`: its request had expired, or, of one to be kept, its author may not decide.
 

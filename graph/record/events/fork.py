@@ -11,7 +11,7 @@ from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.trust_label import TrustLabel
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class RunForked(Payload):
     """The run begins as a fork of the run `source`, from the steps `again` on, which are done anew.
 
@@ -31,7 +31,7 @@ class RunForked(Payload):
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Inherited(Payload):
     """A step has the result that it has in another run, and its trust label; `seq` is the source's last event.
 
@@ -47,7 +47,7 @@ class Inherited(Payload):
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallInherited(Payload):
     """A call that may not be repeated was made, or may have been, in another run: event `seq` there, at `at`.
 

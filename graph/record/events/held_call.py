@@ -12,7 +12,7 @@ from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.trust_label import TrustLabel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EarlierCall(Coded):
     """An earlier call that another call waits for, or repeats.
 
@@ -31,7 +31,7 @@ class EarlierCall(Coded):
     left_by: FormerOwner | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ValueShown(Coded):
     """What a call rests on that people gave who may not decide about it alone: the value as text, and their labels.
 
@@ -44,7 +44,7 @@ class ValueShown(Coded):
     value: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StepHeld(Payload):
     """A call is held for review.
 
@@ -69,7 +69,7 @@ class StepHeld(Payload):
     item: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StepUncertain(Payload):
     """A call waits until a person settles other calls, of which the known data is copied here."""
 

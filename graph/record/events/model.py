@@ -18,7 +18,7 @@ _Amounts = Annotated[Mapping[str, float], As(dict, _amounts)]
 """Amounts by name, without those that a redaction replaced."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Brief(Coded):
     """What the model of a step is told at its start, and what may be otherwise by the time that it is resumed.
 
@@ -32,7 +32,7 @@ class Brief(Coded):
     turns: Written[Shown[int]] = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Prompt(Coded):
     """The prompt of a model call: messages as plain data, the last of which was sent with `note` at its end.
 
@@ -46,7 +46,7 @@ class Prompt(Coded):
     note: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ModelStarted(Payload):
     """The intent of a model call; `reserved` is its reserved budget, `prompt` is None if prompts are not recorded.
 
@@ -66,7 +66,7 @@ class ModelStarted(Payload):
     brief: Brief | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Tokens(Coded):
     """Token counts of an answer; `estimated` if the server did not report them."""
 
@@ -81,7 +81,7 @@ class Tokens(Coded):
         return max(0, self.total_tokens - self.input_tokens - self.output_tokens)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class FailedAttempt(Coded):
     """A failed request: the kind of the failure, and the delay after it in seconds."""
 
@@ -91,7 +91,7 @@ class FailedAttempt(Coded):
     wait_s: Written[Shown[float]] = 0.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ModelFinished(Payload):
     """The outcome of a model call: the answer or the error, and the cost.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from planner_executor.graph.record.codec import Coded
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Payload(Coded):
     """The data of an event; each kind of event is a subclass.
 

@@ -17,7 +17,7 @@ from planner_executor.graph.record.replacement import Replaced
 NO_DIFFERENCE = PlanDiff()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class PlanRevised(Payload):
     """A plan became the run's next revision.
 
@@ -68,7 +68,7 @@ class PlanRevised(Payload):
         return self.author == "replanner" and self.cause == "failure"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class PlanRefused(Payload):
     """No valid plan was found; `brought` is the plan that the caller gave, if any.
 
@@ -91,7 +91,7 @@ class PlanRefused(Payload):
         return raw if self.stays is not None else {name: raw[name] for name in raw if name != "version"}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Steered(Payload):
     """A user changed constraints or gave feedback to the planner; `constraints` are those now in force."""
 
@@ -106,7 +106,7 @@ class Steered(Payload):
     approver: Written[str] = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Executing(Payload):
     """The executor started a revision of the plan."""
 

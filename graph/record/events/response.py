@@ -7,7 +7,7 @@ from planner_executor.graph.record.events.content import Content
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ResponseGiven(Payload):
     """A person responded to the open request, and a process that has the tools is to carry it out (decision 0091).
 

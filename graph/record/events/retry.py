@@ -9,7 +9,7 @@ from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class RunReopened(Payload):
     """An ended run goes on: the failed steps named by `again` are tried again, `approver` is the user who asked.
 

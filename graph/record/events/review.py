@@ -16,7 +16,7 @@ from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ReviewRequested(Payload):
     """A request was shown: the names in `asked`, and `shown` as the texts for people.
 
@@ -56,7 +56,7 @@ class ReviewRequested(Payload):
     left_out: Shown[int] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SettledCall(Coded):
     """An uncertain call that a person settled; `run` names its run if that is another one."""
 
@@ -66,7 +66,7 @@ class SettledCall(Coded):
     run: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SettledWithPlan(Coded):
     """A call that the approval of a plan settles: its key, its step with the index of the item, and the rules met."""
 
@@ -80,7 +80,7 @@ WITHOUT_ANSWER = ("policy", "standing")
 """By what a plan passes that nobody is asked about."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or without an answer by the `policy` or a `standing` approval.
 

@@ -23,7 +23,7 @@ ASKED, INTERRUPTED, HANDED_OVER = "asked to pause", "interrupted", "handed over"
 """Reasons for which a run is paused: by a person, or since its process ended; only the first one has to be undone."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Configuration(Coded):
     """The terms of a run besides its budget: settings, role -> names of models, the tools and the policy.
 
@@ -50,7 +50,7 @@ class Configuration(Coded):
 NO_CONFIGURATION = Configuration()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class RunStarted(Payload):
     """A run started: its goal, and all inputs of its decisions; the ledger sets `thread` and `n`.
 
@@ -84,7 +84,7 @@ class RunStarted(Payload):
     playbook: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Configured(Payload):
     """The run continues under other terms: stricter ones, or those that `approver` took it over under.
 
@@ -102,7 +102,7 @@ class Configured(Payload):
     setup: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class OwnerReplaced(Payload):
     """Another process continues the run: `process` had not released it, and `is_dead` if it was known to be dead.
 
@@ -116,7 +116,7 @@ class OwnerReplaced(Payload):
     is_dead: bool
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class TakeOverAsked(Payload):
     """A person asked to take the run over under other terms, and others have to as well, as `missing` says.
 
@@ -134,7 +134,7 @@ class TakeOverAsked(Payload):
     roles: Written[tuple[str, ...]] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Paused(Payload):
     """The run was paused on request, interrupted by its user, or has used up a cap across runs.
 
@@ -148,7 +148,7 @@ class Paused(Payload):
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LeftPayload(Coded):
     """The digest of the payload that a redaction left for event `seq`."""
 
@@ -156,7 +156,7 @@ class LeftPayload(Coded):
     digest: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ValueRedacted(Payload):
     """A value was removed from events of the run."""
 
@@ -169,7 +169,7 @@ class ValueRedacted(Payload):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class RunEnded(Payload):
     """The run ended: status, reason and answer.
 

@@ -8,7 +8,7 @@ from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.standing_approval import StandingApproval
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StandingGiven(Payload):
     """A person approved further calls of a tool in this run, within bounds; written with the decision."""
 
@@ -19,7 +19,7 @@ class StandingGiven(Payload):
     approval: Inline[StandingApproval]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StandingRevoked(Payload):
     """A standing approval holds no longer; only the owner of the run writes it, so that no call starts on it after."""
 

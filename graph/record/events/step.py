@@ -11,7 +11,7 @@ from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.trust_label import TrustLabel
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StepFinished(Payload):
     """The result of a step of more than one call.
 
@@ -30,7 +30,7 @@ class StepFinished(Payload):
     unchecked: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class StepChecked(Payload):
     """Whether the result of a step meets its criteria; `again` means that the step is tried again."""
 
@@ -44,7 +44,7 @@ class StepChecked(Payload):
     again: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class ConditionEvaluated(Payload):
     """Whether the condition of a step is met; a step whose condition is not met is skipped."""
 
@@ -55,7 +55,7 @@ class ConditionEvaluated(Payload):
     revision: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class BudgetReached(Payload):
     """A limit of the budget was reached: `by` is the node, `left` has the remaining steps."""
 

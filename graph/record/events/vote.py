@@ -8,7 +8,7 @@ from planner_executor.graph.record.codec import Written
 from planner_executor.graph.record.events.payload import Payload
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Voted(Payload):
     """A person approved the request with this subject, and others have to as well.
 

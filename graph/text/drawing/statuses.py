@@ -1,14 +1,12 @@
 """The style of each status of steps and of runs; the word always stands beside the colour."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from planner_executor.graph.record.run_status import STATUSES, RunStatus
 
 
-@dataclass(frozen=True)
-class StatusStyle:
+class StatusStyle(NamedTuple):
     """One status: its mark on a terminal, a strong colour that white text is readable on, and a pale one."""
 
     mark: str
@@ -34,13 +32,13 @@ def look_of_run(status: RunStatus) -> StatusStyle:
         case "succeeded" | "failed" | "running":
             return LOOKS[status]
         case "planning":
-            return replace(LOOKS["running"], mark="…")
+            return LOOKS["running"]._replace(mark="…")
         case "waiting":
-            return replace(LOOKS["uncertain"], mark="!")
+            return LOOKS["uncertain"]._replace(mark="!")
         case "paused":
             return LOOKS["interrupted"]
         case "partial":
-            return replace(LOOKS["uncertain"], mark="◐")
+            return LOOKS["uncertain"]._replace(mark="◐")
         case "cancelled":
             return LOOKS["skipped"]
         case "rejected" | "budget_exhausted" | "damaged":

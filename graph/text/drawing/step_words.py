@@ -1,6 +1,6 @@
 """Short texts on a step: its doer, its inputs, and its parent."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
@@ -8,8 +8,7 @@ from planner_executor.graph.plan.when import describe_when
 from planner_executor.graph.text.drawing.labels import arguments, plain
 
 
-@dataclass(frozen=True)
-class StepWords:
+class StepWords(NamedTuple):
     """The texts on a step, each on one line, from which the forms of a drawing for a terminal choose."""
 
     id: str

@@ -4,8 +4,7 @@ One file for each family of events, as in `graph/record/events/`. A new kind get
 its family; mypy reports a missing one. An event of a newer release is shown by its name and its fields.
 """
 
-from dataclasses import dataclass
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.events import (
@@ -70,8 +69,7 @@ from planner_executor.graph.text.event_text.values import value_text
 __all__ = ["SECTIONS", "EventText", "Section", "event_line", "event_text", "step_words"]
 
 
-@dataclass(frozen=True)
-class EventText:
+class EventText(NamedTuple):
     """The text of an event: a sentence, lines of detail, and the sections of the audit that it belongs to."""
 
     sections: tuple[Section, ...]

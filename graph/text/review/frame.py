@@ -7,7 +7,7 @@ code. Data are fenced and laid out for 60 columns, and each line begins with a m
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plain_text.markdown import code, fenced, text_markdown
@@ -23,15 +23,13 @@ _PLAIN_LIMIT = re.compile(r"(?:(?:[A-Za-z]+|\d[\d.]*) )*(?:calls\.)?[A-Za-z][A-Z
 _FENCE = re.compile("(`{3,})([a-z]*)")
 
 
-@dataclass(frozen=True)
-class Prose:
+class Prose(NamedTuple):
     """A paragraph, or an item of a list if it begins with `- `."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Data:
+class Data(NamedTuple):
     """Lines as they are laid out; `kind` is `plan` if they draw one."""
 
     lines: tuple[str, ...]

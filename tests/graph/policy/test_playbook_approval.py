@@ -102,7 +102,7 @@ def test_a_value_of_which_nobody_vouches_is_covered_by_no_approval_also_of_a_pla
 def test_a_run_is_played_again_under_the_approval_of_its_playbook_whatever_the_time() -> None:
     over = StandingUse(approval(until=0.0), is_replayed=True)
 
-    assert is_covered(over, plan()) and not is_covered(replace(over, is_replayed=False), plan())
+    assert is_covered(over, plan()) and not is_covered(over._replace(is_replayed=False), plan())
     assert not is_covered(over, plan(), run(plan(), playbook={**RAN, "version": 2}))
 
 
@@ -129,8 +129,8 @@ def test_the_last_run_is_counted_and_a_run_that_was_counted_passes_again_unless_
     spent = StandingUse(approval(), frozenset({"a.1", "t.1"}))
 
     assert is_covered(spent, plan())
-    assert not is_covered(replace(spent, calls=frozenset({"a.1", "b.1"})), plan())
-    assert not is_covered(replace(spent, revoked_by="os:ada"), plan())
+    assert not is_covered(spent._replace(calls=frozenset({"a.1", "b.1"})), plan())
+    assert not is_covered(spent._replace(revoked_by="os:ada"), plan())
     assert not is_covered(approval(until=NOW - 1), plan())
     assert not is_covered(approval(until=None), plan())
     assert not is_covered(approval(args={"amount": "[redacted]"}), plan())

@@ -1,25 +1,26 @@
 """How the types of the fields of an event say the way in which it is written and read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import pytest
 
 from planner_executor.graph.record.codec import As, Coded, Inline, Needed, Shown, Written
+from planner_executor.graph.record.events import TYPES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inner(Coded):
     name: str = "inner"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Base(Coded):
     origin: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Sample(Base):
     kind: ClassVar[str] = "sample"
 
@@ -103,3 +104,21 @@ def test_a_number_that_the_record_is_read_by_is_checked(name: str, value: Any) -
 
 def test_an_integer_will_do_for_a_number() -> None:
     assert repr(read(share=2).share) == "2.0"
+
+
+def test_values_of_one_class_with_equal_fields_are_equal_and_say_their_fields() -> None:
+    assert Inner("a") == Inner("a") != Inner("b") and hash(Inner("a")) == hash(Inner("a"))
+    assert Inner("a") != Base("a"), "another class"
+    assert repr(Inner("a")) == "Inner(name='a')"
+
+
+def classes(of: type) -> Iterator[type]:
+    for one in of.__subclasses__():
+        yield one
+        yield from classes(one)
+
+
+def test_no_class_of_the_record_compiles_what_it_inherits() -> None:
+    own = [one for one in classes(Coded) if {"__eq__", "__hash__", "__repr__"} & vars(one).keys()]
+
+    assert {*TYPES.values()} <= {*classes(Coded)} and not own, "say eq=False, repr=False (decision 0174)"
