@@ -42,31 +42,70 @@ Costs = dict[str, "Cost"]
 
 @dataclass
 class Cost:
-    """What an operation took: processor seconds, and the longest callback on the event loop, in thread milliseconds."""
+    """What an operation took: processor seconds, and the longest callback on the event loop, in thread milliseconds.
+
+    Collections of garbage are told beside it, all of them in `collected_s` and the longest in `paused_ms`: their number
+    and their time depend on all that the process holds (decision 175).
+    """
 
     processor_s: float = 0.0
     held_ms: float = 0.0
+    collected_s: float = 0.0
+    paused_ms: float = 0.0
+
+    @property
+    def with_collections_s(self) -> float:
+        """Processor seconds with collections of garbage."""
+        return self.processor_s + self.collected_s
+
+
+@dataclass
+class Collections:
+    """The collections of garbage while this is a callback of `gc`, in thread seconds; `here` is a thread."""
+
+    here: int
+    here_s: float = 0.0
+    total_s: float = 0.0
+    longest_s: float = 0.0
+    _begun_s: float = 0.0
+
+    def __call__(self, phase: str, _: Mapping[str, int]) -> None:
+        """Note the start or the end of a collection, which no other thread interrupts."""
+        if phase == "start":
+            self._begun_s = time.thread_time()
+            return
+        took_s = time.thread_time() - self._begun_s
+        self.total_s += took_s
+        self.here_s += took_s if threading.get_ident() == self.here else 0.0
+        self.longest_s = max(self.longest_s, took_s)
 
 
 @contextmanager
 def measured(costs: Costs, what: str) -> Iterator[None]:
     """Measure what happens in the block, callbacks of this thread's event loop included."""
     cost, run, here = costs.setdefault(what, Cost()), Handle._run, threading.get_ident()
+    collections = Collections(here)
 
     def timed(handle: Handle) -> None:
-        begun_s = time.thread_time()
+        begun_s, before_s = time.thread_time(), collections.here_s
         run(handle)
         if threading.get_ident() == here:  # a long replay has a loop of its own
-            cost.held_ms = max(cost.held_ms, 1e3 * (time.thread_time() - begun_s))
+            took_s = time.thread_time() - begun_s - (collections.here_s - before_s)
+            cost.held_ms = max(cost.held_ms, 1e3 * took_s)
 
     gc.collect()
+    gc.callbacks.append(collections)
     Handle._run = timed  # type: ignore[method-assign]
     begun_s = time.process_time()
     try:
         yield
     finally:
-        cost.processor_s += time.process_time() - begun_s
+        took_s = time.process_time() - begun_s
         Handle._run = run  # type: ignore[method-assign]
+        gc.callbacks.remove(collections)
+        cost.processor_s += took_s - collections.total_s
+        cost.collected_s += collections.total_s
+        cost.paused_ms = max(cost.paused_ms, 1e3 * collections.longest_s)
 
 
 def tools() -> list[Any]:
@@ -105,7 +144,7 @@ def _options() -> dict[str, Any]:
     return {"planner": ScriptedModel([]), "tools": tools(), "policy": POLICY, "replan": "never"}
 
 
-async def by_async_agent(folder: Path, plan: dict[str, Any]) -> Costs:
+async def by_async_agent(database: str, plan: dict[str, Any]) -> Costs:
     """Do everything through `AsyncAgent`, with the event loop watched."""
     costs: Costs = {}
     seen: list[Mapping[str, Any]] = []
@@ -117,7 +156,7 @@ async def by_async_agent(folder: Path, plan: dict[str, Any]) -> Costs:
         await asyncio.sleep(0)
         return found
 
-    async with AsyncAgent.open(folder / "runs.db", **_options()) as agent:
+    async with AsyncAgent.open(database, **_options()) as agent:
         run = await do("start", agent.start("read on", plan=plan, thread="a"))
         await do("show, waiting", agent.show("a"))
         with measured(costs, "review text"):
@@ -141,10 +180,10 @@ async def by_async_agent(folder: Path, plan: dict[str, Any]) -> Costs:
     return costs
 
 
-def by_agent(folder: Path, plan: dict[str, Any]) -> Costs:
+def by_agent(database: str, plan: dict[str, Any]) -> Costs:
     """Do the same through `Agent`, whose event loop is its own."""
     costs: Costs = {}
-    with Agent.open(folder / "runs.db", **_options()) as agent:
+    with Agent.open(database, **_options()) as agent:
         for what, do in (
             ("start", lambda: agent.start("read on", plan=plan, thread="a")),
             ("show, waiting", lambda: agent.show("a")),
@@ -163,12 +202,12 @@ def by_agent(folder: Path, plan: dict[str, Any]) -> Costs:
     return costs
 
 
-def by_command_line(folder: Path, plan: dict[str, Any]) -> Costs:
+def by_command_line(database: str, plan: dict[str, Any]) -> Costs:
     """Do the same with commands, in this process: what they import is paid for before."""
     costs: Costs = {}
+    folder, at, name = Path(database).parent, ["--db", database], ""
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "policy.toml").write_text('[tools.read]\nverdict = "review"\n')
-    database, name = ["--db", str(folder / "commands.db")], ""
     terms = ["--tools", "benchmarks.doors:tools", "--policy", str(folder / "policy.toml"), "--replan", "never"]
     for what, words in (
         ("start", ["run", "read on", "--plan", str(folder / "plan.json"), *terms]),
@@ -184,22 +223,22 @@ def by_command_line(folder: Path, plan: dict[str, Any]) -> Costs:
         ("verify", ["verify", "RUN"]),
     ):
         with measured(costs, what):
-            done = CliRunner().invoke(app, [*(name if word == "RUN" else word for word in words), *database])
+            done = CliRunner().invoke(app, [*(name if word == "RUN" else word for word in words), *at])
         if what == "start":
-            name = json.loads(CliRunner().invoke(app, ["runs", "--json", *database]).stdout)["runs"][0]["id"]
+            name = json.loads(CliRunner().invoke(app, ["runs", "--json", *at]).stdout)["runs"][0]["id"]
         assert done.exit_code in (0, 1, 3), (what, done.output, done.exception)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return costs
 
 
-async def by_desk(folder: Path, plan: dict[str, Any]) -> Costs:
+async def by_desk(database: str, plan: dict[str, Any]) -> Costs:
     """Open the pages of the desk: of a run that waits, and of one that has ended."""
     costs: Costs = {}
-    async with AsyncAgent.open(folder / "runs.db", **_options()) as agent:
+    async with AsyncAgent.open(database, **_options()) as agent:
         await agent.start("read on", plan=plan, thread="waits")
         await agent.start("read on", plan=plan, thread="ended")
         await agent.resume("ended", "approve")
-    desk = desk_application(folder / "runs.db")
+    desk = desk_application(database)
     transport = httpx.ASGITransport(desk)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         await client.get("/login", params={"token": desk.state.desk.door.links.issue()})
@@ -242,7 +281,8 @@ def _grown(where: str, small: Costs, large: Costs, sizes: Sizes) -> list[Figure]
             f"{what}, {where}: {many} over {few}",
             MOST,
             large[what].processor_s / small[what].processor_s,
-            beside=f"{small[what].processor_s:.3g} s and {large[what].processor_s:.3g} s",
+            beside=f"{small[what].processor_s:.3g} s and {large[what].processor_s:.3g} s, with collections of garbage "
+            f"{large[what].with_collections_s / small[what].with_collections_s:.2g} times",
         )
         for what in small
     ]
@@ -251,10 +291,11 @@ def _grown(where: str, small: Costs, large: Costs, sizes: Sizes) -> list[Figure]
 def _held(where: str, large: Costs, many: int) -> Figure:
     worst = max(large, key=lambda what: large[what].held_ms)
     told = ", ".join(f"{what} {cost.held_ms:.0f}" for what, cost in large.items())
+    told += f"; longest collection of garbage {max(cost.paused_ms for cost in large.values()):.0f}"
     return at_most(f"longest callback, {where}: {many}", MOST_HELD_MS, large[worst].held_ms, " ms", beside=told)
 
 
-DOORS: Mapping[str, Callable[[Path, dict[str, Any]], Any]] = {
+DOORS: Mapping[str, Callable[[str, dict[str, Any]], Any]] = {
     "AsyncAgent": by_async_agent,
     "Agent": by_agent,
     "commands": by_command_line,
@@ -264,10 +305,10 @@ WATCHED = ("AsyncAgent", "desk")
 """Doors whose event loop others share."""
 
 
-def once(door: str, plan: dict[str, Any]) -> Costs:
-    """Do everything at a door once."""
+def once(door: str, plan: dict[str, Any], database: str | None = None) -> Costs:
+    """Do everything at a door once, by default in a file of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        found = DOORS[door](Path(folder), plan)
+        found = DOORS[door](database or str(Path(folder, "runs.db")), plan)
         return asyncio.run(found) if asyncio.iscoroutine(found) else found
 
 

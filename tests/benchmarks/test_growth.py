@@ -4,12 +4,13 @@ import sys
 import threading
 from asyncio import Handle
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import pytest
+from postgres_server import new_schema
 
 from benchmarks import doors
 from benchmarks.doors import DOORS, MOST, SHAPES, WATCHED, Cost, Costs, once
@@ -18,8 +19,9 @@ from planner_executor.graph.replay import record_loading
 
 FEW, MANY = 8, 40
 CASES = [
-    *((door, shape) for door in WATCHED for shape in SHAPES),
-    *((door, "chain") for door in DOORS if door not in WATCHED),  # they stand on `AsyncAgent`
+    *((door, shape, None) for door in WATCHED for shape in SHAPES),
+    *((door, "chain", None) for door in DOORS if door not in WATCHED),  # they stand on `AsyncAgent`
+    *(pytest.param(door, "chain", new_schema, marks=pytest.mark.e2e) for door in WATCHED),
 ]
 MOST_HELD = 12
 """So many calls for each step may be made in one callback of an event loop that others share: 50 ms at 5,000 steps."""
@@ -77,14 +79,17 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Calls]:
     threading.setprofile(None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("door", "shape"), CASES)
+@pytest.mark.parametrize(("door", "shape", "database"), CASES)
 def test_work_at_a_door_grows_no_faster_than_the_plan_and_holds_up_no_event_loop(
-    calls: Calls, door: str, shape: str
+    calls: Calls, door: str, shape: str, database: Callable[[], str] | None
 ) -> None:
+    def costs(steps: int) -> Costs:
+        return once(door, SHAPES[shape](steps), None if database is None else database())
+
     if door in WATCHED:
-        once(door, SHAPES[shape](3))  # what is made on first use
+        costs(3)  # what is made on first use
         calls.on_loop.clear()
-    few, many = (once(door, SHAPES[shape](count)) for count in (FEW, MANY))
+    few, many = costs(FEW), costs(MANY)
 
     assert {what: cost for what, cost in many.items() if cost.processor_s > MOST * few[what].processor_s} == {}
     if door in WATCHED:
