@@ -238,6 +238,14 @@ def aimock(aimock_process: AiMock) -> AiMock:
 
 
 @pytest.fixture(autouse=True)
+def no_authorities(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients of loopback meet no certificate: to read those of the authorities takes each of them 20 ms of work."""
+    if request.node.get_closest_marker("e2e") is None:
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        monkeypatch.setenv("SSL_CERT_DIR", str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
 def nothing_said_of_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's own settings and keys reach a test."""
     for name in list(os.environ):

@@ -91,10 +91,10 @@ def test_another_process_is_told_the_same_as_the_one_that_asked(tmp_path: Path, 
 
 def test_a_request_grows_with_its_plan_and_repeats_no_argument(saver: InMemorySaver, own: list[Any]) -> None:
     sizes = {}
-    for count in (100, 1_000):
-        steps = [step(f"s{number:04}", "mail", to="x" * 5_000, subject="Hi") for number in range(count)]
+    for count in (30, 300):
+        steps = [step(f"s{number:03}", "mail", to="x" * 5_000, subject="Hi") for number in range(count)]
         graph = build_graph(ScriptedModel([{"steps": steps}]), tools=own, checkpointer=saver)
         request = asked(graph.invoke({"goal": "g"}, on_thread(f"t{count}")))
         sizes[count] = len(json.dumps(request["review"]))
 
-    assert sizes[1_000] < 11 * sizes[100] and sizes[100] < 100 * 500
+    assert sizes[300] < 11 * sizes[30] and sizes[30] < 30 * 500

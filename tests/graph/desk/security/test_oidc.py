@@ -43,7 +43,7 @@ def client(provider: OidcProvider) -> Provider:
 def begun(client: Provider) -> tuple[SignIn, dict[str, str]]:
     """Begin a sign-in; return it and what the provider answers."""
     address, sign_in = asyncio.run(client.begin("/runs"))
-    return sign_in, dict(httpx.URL(httpx.get(address, verify=False).headers["location"]).params)
+    return sign_in, dict(httpx.URL(httpx.get(address).headers["location"]).params)
 
 
 def signed_in(client: Provider) -> SignedIn:
