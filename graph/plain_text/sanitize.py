@@ -25,9 +25,9 @@ TAB = 4
 
 _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc\U00013441\U00013442\U00016fe4\U0001d159"
-    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+    + "".join(map(chr, range(0x180B, 0x1810)))
 )
-"""Fillers, blanks and variation selectors, which have the category of a letter, a symbol or a mark."""
+"""Fillers, blanks and Mongolian selectors, which have the category of a letter, a symbol or a mark."""
 _JAMO = (range(0x1161, 0x1200), range(0xD7B0, 0xD800))
 """Vowels and final consonants that join the Korean letter before them, and take no cell then."""
 _RUN = re.compile("([ -~]?)([^ -~\n]+)")

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.notices.addresses import addresses_of
+from planner_executor.graph.notices.addresses import NOTIFY, Address, Addresses, addresses_of
+from planner_executor.graph.notices.notice import KINDS
 from planner_executor.graph.record.run_key import RunKey
 
 GOOD = """
@@ -39,6 +40,12 @@ def test_addresses_are_named_and_never_shown(tmp_path: Path, monkeypatch: pytest
     assert found.link_to(RunKey("a/b", 2)) == "https://desk.example.org/runs/a%2Fb.2"  # type: ignore[attr-defined]
 
 
+def test_an_address_is_named_with_its_host_or_its_kind_and_no_more_of_it() -> None:
+    assert Address("ops", "https://ann:s3cret@hooks.example/s3cret").place == "ops (https://hooks.example)"
+    assert Address("ada", "mailto://ann:s3cret@mail.example").place == "ada (mailto)"
+    assert Addresses({}, {}).link_to(RunKey("t", 1)) is None
+
+
 def test_without_a_table_nobody_is_told(tmp_path: Path) -> None:
     assert read(tmp_path, "") is None
 
@@ -60,6 +67,10 @@ def test_without_a_table_nobody_is_told(tmp_path: Path) -> None:
             "[notify.addresses]\nops = 'https://x'",
             "notify.secret must have at least 16 characters: webhooks are signed with it",
         ),
+        (
+            "[notify.addresses]\nops = 'https://x'\nada = 'mailto://x'",
+            "notify.secret must have at least 16 characters: webhooks are signed with it",
+        ),
         ("[notify]\nlink = 'https://x'", "notify.link has no {run}; write {run} where the name of the run belongs"),
     ],
 )
@@ -77,6 +88,10 @@ def test_a_webhook_that_no_client_can_reach_is_refused_before_anything_is_sent(t
     assert "s3cret" not in str(refused.value)
 
 
+def test_an_address_that_is_no_webhook_needs_no_host_and_no_secret(tmp_path: Path) -> None:
+    assert read(tmp_path, "[notify.addresses]\nada = 'syslog://'") is not None
+
+
 def test_a_folder_cannot_have_notices_sent_before_it_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,3 +100,16 @@ def test_a_folder_cannot_have_notices_sent_before_it_is_trusted(
     Path("planner-executor.toml").write_text("[notify.addresses]\nops = 'mailto://x'")
     with pytest.raises(ConfigError, match="is not trusted, and \\[notify\\] sends notices"):
         addresses_of()
+
+
+def test_what_a_table_does_is_told_without_its_secrets() -> None:
+    ops, ada = Address("ops", "https://h.example/s3cret"), Address("ada", "mailto://s3cret@x")
+    names = {**dict.fromkeys(KINDS, ()), "failed": ("ops",), "waits": ("ops", "ada")}
+
+    assert NOTIFY.acts(Addresses({"ops": ops, "ada": ada}, names, b"s3cret", "https://desk/{run}")) == [
+        "[notify] sends notices of runs to ops (https://h.example): waits, failed",
+        "[notify] sends notices of runs to ada (mailto): waits",
+        "[notify] puts links to https://desk/{run} into notices",
+        "[notify] signs notices with its secret",
+    ]
+    assert NOTIFY.acts(Addresses({}, names)) == []

@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import (
     MOST_MARKS,
+    check_texts,
     document,
     escaped,
+    is_utf8,
     margined,
     one_line,
+    text_fault,
     visible,
     visible_json,
 )
@@ -55,6 +59,7 @@ def test_what_is_not_one_visible_cell_is_shown_as_an_escape_of_fixed_form(letter
         ("[bold]markup[/bold] :smile:", "[bold]markup[/bold] :smile:"),
         ("❤\ufe0f 👩\u200d💻", "❤\\u{fe0f} 👩\\u{200d}💻"),
         ("@\u0338 7\u20e3 \u0301x", "@\\u{338} 7\\u{20e3} \\u{301}x"),
+        ("a\u1161 a\u11ff a\ud7b0 a\u1200", "a\\u{1161} a\\u{11ff} a\\u{d7b0} a\u1200"),
         ("a" + "\u0301" * 6, "a" + "\u0301" * 4 + "\\u{301}\\u{301}"),
     ],
 )
@@ -101,6 +106,20 @@ def test_a_line_is_one_line_and_stands_for_one_text_only(text: str) -> None:
 def test_the_last_step_before_a_screen_may_be_repeated(text: str) -> None:
     assert visible(visible(text)) == visible(text)
     assert visible(escaped(text)) == escaped(text) and visible(document(text)) == document(text)
+
+
+def test_a_line_is_cut_if_it_is_longer_and_a_margin_stands_before_several_alone() -> None:
+    assert (one_line("abc", 3), one_line("abcd", 3), one_line("abcd")) == ("abc", "ab…", "abcd")
+    assert (margined("a"), margined("a\n\nb")) == ("a", "| a\n|\n| b")
+
+
+def test_half_a_pair_and_nul_cannot_be_kept() -> None:
+    assert [is_utf8(text) for text in ("a", "naïve", "\ud800")] == [True, True, False]
+    assert text_fault("naïve") is None and "surrogate" in str(text_fault("\ud800")) and "NUL" in str(text_fault("a\0"))
+    check_texts("goal", "naïve", "")
+    with pytest.raises(InputError) as refused:
+        check_texts("goal", "naïve", "a\0")
+    assert refused.value.field == "goal"
 
 
 @given(TEXTS, st.integers(1, 80))
