@@ -175,8 +175,7 @@ def _shown(run: str, before: str, escape: Callable[[str], str] = escape) -> str:
     """Return characters beyond ASCII as they are shown; `before` is the one that stands before them, if any."""
     shown, base, marks = [], before, 0
     for letter in run:
-        combines = _combines(letter)
-        stands_on_base = combines and is_mark(letter)
+        combines, stands_on_base = _combines(letter), is_mark(letter)
         marks += stands_on_base
         belongs = _carries(base, letter) if combines else _is_seen(letter)
         if not belongs or (stands_on_base and marks > MOST_MARKS):

@@ -60,6 +60,8 @@ def test_what_is_not_one_visible_cell_is_shown_as_an_escape_of_fixed_form(letter
         ("❤\ufe0f 👩\u200d💻", "❤\\u{fe0f} 👩\\u{200d}💻"),
         ("@\u0338 7\u20e3 \u0301x", "@\\u{338} 7\\u{20e3} \\u{301}x"),
         ("a\u1161 a\u11ff a\ud7b0 a\u1200", "a\\u{1161} a\\u{11ff} a\\u{d7b0} a\u1200"),
+        ("a" + "\u0301" * 5 + "ä" + "\u0301" * 4, "a" + "\u0301" * 4 + "\\u{301}ä" + "\u0301" * 4),
+        ("\u182e\u180b \u1810", "\u182e\\u{180b} \u1810"),
         ("a" + "\u0301" * 6, "a" + "\u0301" * 4 + "\\u{301}\\u{301}"),
     ],
 )
@@ -110,6 +112,7 @@ def test_the_last_step_before_a_screen_may_be_repeated(text: str) -> None:
 
 def test_a_line_is_cut_if_it_is_longer_and_a_margin_stands_before_several_alone() -> None:
     assert (one_line("abc", 3), one_line("abcd", 3), one_line("abcd")) == ("abc", "ab…", "abcd")
+    assert document("\ta") == "    a" and visible_json({"a": "hä"}) == '{\n  "a": "hä"\n}'
     assert (margined("a"), margined("a\n\nb")) == ("a", "| a\n|\n| b")
 
 
