@@ -112,7 +112,7 @@ def test_the_last_step_before_a_screen_may_be_repeated(text: str) -> None:
 
 def test_a_line_is_cut_if_it_is_longer_and_a_margin_stands_before_several_alone() -> None:
     assert (one_line("abc", 3), one_line("abcd", 3), one_line("abcd")) == ("abc", "ab…", "abcd")
-    assert document("\ta") == "    a" and visible_json({"a": "hä"}) == '{\n  "a": "hä"\n}'
+    assert document("\ta") == "    a" and visible_json({"a": "hä e\u0301"}) == '{\n  "a": "hä e\u0301"\n}'
     assert (margined("a"), margined("a\n\nb")) == ("a", "| a\n|\n| b")
 
 
