@@ -77,11 +77,13 @@ def _roots(expression: str) -> Roots | None:
     if not all(map(_is_json, re.findall(r"`((?:[^`\\]|\\.)*+)`", expression))):
         return None  # the library still reads it, with a warning
     try:
-        parsed = Parser().parse(expression).parsed
-        found = list(_fields(parsed, at_root=True))
+        nodes = list(_nodes(Parser().parse(expression).parsed))
     except (JMESPathError, ValueError, RecursionError):
         return None
     written = names_in(expression)
+    found = [(node["value"], at_root) for node, at_root in nodes if node["type"] == "field"]
+    called = [node["value"] for node, _ in nodes if node["type"] == "function_expression"]
+    into = [node["children"][0] for node, _ in nodes if node["type"] in _INTO]
     rooted = tuple(dict.fromkeys(name for name, at_root in found if at_root))
     behind = {_step(name) for name, at_root in found if not at_root}
     results = tuple(step for name in rooted if (step := _step(name)) in written)
@@ -89,8 +91,8 @@ def _roots(expression: str) -> Roots | None:
         results,
         tuple(step for step in written if step in behind),
         tuple(name for name in rooted if _step(name) not in written),
-        frozenset(step for step in _taken_apart(parsed) if step in results),
-        tuple(dict.fromkeys(name for name in _functions(parsed) if name not in FUNCTIONS)),
+        frozenset(step for one in into if one["type"] == "field" and (step := _step(one["value"])) in results),
+        tuple(dict.fromkeys(name for name in called if name not in FUNCTIONS)),
     )
 
 
@@ -107,30 +109,11 @@ def _step(name: str) -> str:
     return found[1] if (found := _NAME.fullmatch(name)) else ""
 
 
-def _fields(node: Any, at_root: bool) -> Iterator[tuple[str, bool]]:
-    """Yield each field that an expression reads, and whether it is looked up among the results."""
-    kind, children = node["type"], node["children"]
-    if kind == "field":
-        yield node["value"], at_root
-    for place, child in enumerate(children):
+def _nodes(node: Any, at_root: bool = True) -> Iterator[tuple[Any, bool]]:
+    """Yield each node of an expression, and whether a field there is looked up among the results."""
+    yield node, at_root
+    kind = node["type"]
+    for place, child in enumerate(node["children"]):
         if isinstance(child, dict):
             stays = kind in _ALL_AT_ROOT or (kind in _FIRST_AT_ROOT and place == 0)
-            yield from _fields(child, at_root and stays)
-
-
-def _taken_apart(node: Any) -> Iterator[str]:
-    """Yield the steps whose results an expression takes fields or items of."""
-    kind, children = node["type"], node["children"]
-    if kind in _INTO and children and children[0]["type"] == "field":
-        yield _step(children[0]["value"])
-    for child in children:
-        if isinstance(child, dict):
-            yield from _taken_apart(child)
-
-
-def _functions(node: Any) -> Iterator[str]:
-    if node["type"] == "function_expression":
-        yield node["value"]
-    for child in node["children"]:
-        if isinstance(child, dict):
-            yield from _functions(child)
+            yield from _nodes(child, at_root and stays)

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.errors import ExpressionError
 from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.json_values import parts_of
 
 MAX_CHARACTERS = 2_000
 MAX_DEPTH = 50
@@ -162,19 +163,15 @@ def _within(node: Any) -> Collection[Any]:
 def _size(value: Any, most: int) -> int:
     """Return the size of a value in characters, or some number above `most`; shared parts count each time."""
     size = 0
-    stack = [value]
-    while stack and size <= most:
-        part = stack.pop()
+    for part in parts_of(value):
         if isinstance(part, str):
             size += len(part)
-        elif isinstance(part, dict):
-            size += NODE_CHARACTERS * (1 + len(part)) + sum(map(len, part))
-            stack += part.values() if size <= most else ()
-        elif isinstance(part, list):
-            size += NODE_CHARACTERS * (1 + len(part))
-            stack += part if size <= most else ()
+        elif isinstance(part, dict | list):
+            size += NODE_CHARACTERS * (1 + len(part)) + (sum(map(len, part)) if isinstance(part, dict) else 0)
         else:
             size += NODE_CHARACTERS
+        if size > most:
+            break
     return size
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner_executor.graph.plan.json_values import parts_of
 from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAN_KEYS, STEP, looks_like_plan, unwrap
 
 FIELDS = ("id", "objective", "tool", "tools", "args", "depends_on")
@@ -111,10 +112,4 @@ def _quotes(part: Mapping[str, Any], plans: Sequence[Any]) -> bool:
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects in a JSON value, at any depth."""
-    waiting = [value]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, dict):
-            yield found
-        if isinstance(found, dict | list):
-            waiting.extend(found.values() if isinstance(found, dict) else found)
+    return (part for part in parts_of(value) if isinstance(part, dict))

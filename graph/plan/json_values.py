@@ -1,6 +1,6 @@
 """Values allowed in plans: JSON of bounded depth, text without NUL or lone surrogates, 64-bit integers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any, TypeGuard
 
@@ -52,6 +52,25 @@ def with_texts(value: JsonValue, change: Callable[[str], JsonValue]) -> JsonValu
     return [with_texts(item, change) for item in value] if isinstance(value, list) else value
 
 
+def parts_of(value: Any) -> Iterator[Any]:
+    """Yield a value and the values in it, each before what it holds; to stop early costs nothing for the rest."""
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        yield part
+        if isinstance(part, dict | list | tuple):
+            stack += reversed([*part.values()] if isinstance(part, dict) else part)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a value, in their order; keys are none.
+
+    >>> [*texts_in({"a": ["x", {"b": "y"}], "c": 1})]
+    ['x', 'y']
+    """
+    return (part for part in parts_of(value) if isinstance(part, str))
+
+
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a JSON number; in Python a boolean is an integer too.
 
@@ -67,13 +86,8 @@ def long_integer_fault(value: Any) -> str | None:
     >>> long_integer_fault({"a": [2**64]}), long_integer_fault([2**63, True])
     ('an integer beyond 64 bits; write it as text', None)
     """
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, int) and not INT64[0] <= item <= INT64[1]:
-            return LONG_INTEGER
-        stack += item.values() if isinstance(item, dict) else item if isinstance(item, list | tuple) else ()
-    return None
+    integers = (part for part in parts_of(value) if isinstance(part, int))
+    return LONG_INTEGER if any(not INT64[0] <= part <= INT64[1] for part in integers) else None
 
 
 def _scalar_fault(item: Any) -> str | None:

@@ -6,11 +6,12 @@ text is read in linear time: no pattern below matches beyond the next brace, bra
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plan.json_values import texts_in
 from planner_executor.graph.plan.reference_spans import Span, bare_names, spans
 from planner_executor.graph.plan.references import Reference
 
@@ -82,9 +83,13 @@ def lookalike_faults(value: JsonValue, steps: Collection[str], argument: str | N
         argument: The name of the argument, None for a field without an escape.
     """
     named: dict[str, None] = {}
-    for text in _texts(value):
+    for text in texts_in(value):
         alike = list(lookalikes_in(text, steps))
-        faults = [fault for written, fault in _misplaced(text, steps, argument) if not _is_in(written, alike)]
+        faults = [
+            fault
+            for written, fault in _misplaced(text, steps, argument)
+            if not any(_shown(written) in one.written for one in alike)
+        ]
         for fault in (*faults, *(one.fault(argument) for one in alike)):
             named.setdefault(fault)
             if len(named) > MAX_NAMED:
@@ -92,10 +97,6 @@ def lookalike_faults(value: JsonValue, steps: Collection[str], argument: str | N
                 yield "there are more of them"
                 return
     yield from named
-
-
-def _is_in(written: str, alike: Sequence[Lookalike]) -> bool:
-    return any(_shown(written) in one.written for one in alike)
 
 
 def _misplaced(text: str, steps: Collection[str], argument: str | None) -> Iterator[tuple[str, str]]:
@@ -135,16 +136,6 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
 
 def _may_hold_one(text: str) -> bool:
     return "{" in text or "$" in text or "<" in text or "#" in text or "_result]" in text
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    stack = [value]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, dict | list):
-            stack += reversed(list(part.values() if isinstance(part, dict) else part))
 
 
 def _without(text: str, marked: list[Span]) -> str:

@@ -17,7 +17,7 @@ from planner_executor.graph.errors import ExpressionError, UnresolvedReferenceEr
 from planner_executor.graph.plan.expression_roots import roots_of, with_names
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from planner_executor.graph.plan.issues import storable
-from planner_executor.graph.plan.json_values import json_kind, with_texts
+from planner_executor.graph.plan.json_values import json_kind, texts_in, with_texts
 from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.reference_spans import bare_names, spans
 from planner_executor.graph.words.name_list import listed
@@ -152,10 +152,8 @@ class Parameter(NamedTuple):
 
 def parameters_in(value: JsonValue) -> tuple[Parameter, ...]:
     """Return every parameter in the string values of `value`, in order; keys are not searched."""
-    if isinstance(value, str):
-        return tuple(piece for piece in pieces(value, with_params=True) if isinstance(piece, Parameter))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return tuple(parameter for item in inner for parameter in parameters_in(item))
+    found = (piece for text in texts_in(value) for piece in pieces(text, with_params=True))
+    return tuple(piece for piece in found if isinstance(piece, Parameter))
 
 
 def parameter_faults(value: JsonValue, params: Mapping[str, Param]) -> Iterator[str]:
@@ -197,27 +195,22 @@ def moved_parameters(value: JsonValue, moves: Mapping[str, str]) -> JsonValue:
     >>> moved_parameters("to {param.who.mail}", {"who": "step_result.who"})
     'to {step_result.who.mail}'
     """
-    if isinstance(value, dict):
-        return {key: moved_parameters(item, moves) for key, item in value.items()}
-    if isinstance(value, list):
-        return [moved_parameters(item, moves) for item in value]
-    if not isinstance(value, str):
-        return value
+    return with_texts(value, partial(_moved, moves=moves))
+
+
+def _moved(text: str, moves: Mapping[str, str]) -> str:
     told, end = [], 0
-    for span in spans(value, with_params=True):
+    for span in spans(text, with_params=True):
         if span.is_param and not span.is_literal and span.step in moves:
-            told += [value[end : span.start], f"{{{moves[span.step]}{span.path}}}"]
+            told += [text[end : span.start], f"{{{moves[span.step]}{span.path}}}"]
             end = span.stop
-    return "".join([*told, value[end:]])
+    return "".join([*told, text[end:]])
 
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
     """Return every reference in the string values of `value`, in order, one for each step; keys are not searched."""
-    if isinstance(value, str):
-        found = (piece for piece in pieces(value) if isinstance(piece, Reference)) if "{" in value else ()
-        return tuple(piece._replace(step=step) for piece in found for step in piece.steps)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return tuple(reference for item in inner for reference in references_in(item))
+    found = (piece for text in texts_in(value) if "{" in text for piece in pieces(text) if isinstance(piece, Reference))
+    return tuple(piece._replace(step=step) for piece in found for step in piece.steps)
 
 
 def resolve(
@@ -244,12 +237,12 @@ def is_read_anew(value: JsonValue, steps: Collection[str]) -> bool:
         value: An argument, or another value that may contain references.
         steps: The ids of the plan's steps.
     """
-    if isinstance(value, str):
-        found = (piece for piece in pieces(value) if isinstance(piece, Reference) and not piece.is_chain)
+    for text in texts_in(value):
+        found = (piece for piece in pieces(text) if isinstance(piece, Reference) and not piece.is_chain)
         is_new = any(piece.expression or piece.fault is not None for piece in found)
-        return is_new or any(not {*braces.names}.isdisjoint(steps) for braces in bare_names(value))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(is_read_anew(item, steps) for item in inner)
+        if is_new or any(not {*braces.names}.isdisjoint(steps) for braces in bare_names(text)):
+            return True
+    return False
 
 
 def needs_evaluation(value: JsonValue) -> bool:

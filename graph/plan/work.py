@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from planner_executor.graph.plan.json_values import parts_of
+
 
 class WorkLimitExceeded(Exception):
     """The limit is reached; the block that set it turns this into a fault."""
@@ -66,13 +68,7 @@ def spend_size(value: Any) -> None:
     Raises:
         WorkLimitExceeded: The limit is reached, which also ends the walk of a value that repeats one list many times.
     """
-    stack = [value]
-    while stack:
-        part = stack.pop()
+    for part in parts_of(value):
         spend(1 + (len(part) >> 6 if isinstance(part, str) else 0))
-        if isinstance(part, dict):
+        if isinstance(part, dict | list | tuple):
             spend(len(part))
-            stack += part.values()
-        elif isinstance(part, list | tuple):
-            spend(len(part))
-            stack += part

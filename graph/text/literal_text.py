@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plan.json_values import texts_in
 from planner_executor.graph.plan.reference_spans import spans
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.when import of_when
@@ -50,17 +51,9 @@ def _of_answer(answer: JsonValue) -> Iterator[str]:
 def _named(value: JsonValue, literal: set[bool]) -> str:
     """Return a list of the texts in the form of a reference, with doubled braces or without."""
     found = (
-        text[span.start : span.stop] for text in _texts(value) for span in spans(text) if span.is_literal in literal
+        text[span.start : span.stop] for text in texts_in(value) for span in spans(text) if span.is_literal in literal
     )
     return listed(list(dict.fromkeys(map(_cut, found))), MOST_NAMED)
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
 
 
 def _cut(text: str) -> str:
