@@ -22,7 +22,7 @@ from planner_executor.graph.nodes.run.events import budget_reached
 from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.canonical import digest_if_json
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.scope import in_force
 from planner_executor.graph.record.events import INTERRUPTED, Draft, Executing, Paused
@@ -45,7 +45,7 @@ class Executor:
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
         await take_changes(run, state)
-        shown = _digest_shown(state)
+        shown = digest_if_json(state.get("plan"))
         if not run.record.ended and self._approved(run, shown) is None:
             return await self._unapproved(run)
         due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
@@ -159,11 +159,3 @@ class Executor:
 
 def _executing(run: RunContext) -> Draft:
     return Draft(Executing(revision=run.record.plan_state.revision))
-
-
-def _digest_shown(state: State) -> str | None:
-    """Return the digest of the plan in the state, None if a client made it something other than JSON."""
-    try:
-        return digest(state.get("plan"))
-    except (ValueError, TypeError, RecursionError):
-        return None

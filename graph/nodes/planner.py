@@ -13,7 +13,6 @@ from planner_executor.graph.errors import InputError, StaleRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.fork_source import fork_source
-from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planner_input import (
     brought_plan,
     goal_stated,
@@ -36,7 +35,6 @@ from planner_executor.graph.nodes.run.state_view import state_at_end, state_upda
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.on_comments import with_on_comments
 from planner_executor.graph.plan.params import NO_PARAMS
 from planner_executor.graph.plan.revision import read_revision
@@ -231,20 +229,8 @@ class Planner:
             schema = offered.plan_schema
         commented = record.plan_state.commented
         call = ModelCall("planner", label, messages, schema=with_on_comments(schema, commented))
-        most = run.services.settings.max_repairs
-        models, shape = run.services.models, PlanShape(frozenset(specs), commented)
-        gate = writer.gate()
-        looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
-        return await propose(
-            gate.models,
-            models.planner,
-            call,
-            lambda raw: run.planned(read(raw)),
-            shape,
-            most,
-            looks,
-            offered.lines_for,
-        )
+        model = run.services.models.planner
+        return await propose(writer, writer.gate(), model, call, offered, lambda raw: run.planned(read(raw)), commented)
 
     async def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()

@@ -7,7 +7,7 @@ from langchain_core.messages import HumanMessage
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import check_texts
-from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.canonical import digest, digest_if_json
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.unique_keys import unique_keys
 from planner_executor.graph.record.goal import Goal
@@ -106,10 +106,7 @@ def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
     raw = plan_from_form(state.get("plan"))
     if raw is None or state.get("digest") is None:
         return raw
-    try:
-        same = digest(raw) == state["digest"]
-    except (ValueError, TypeError, RecursionError):
-        return raw
+    same = digest_if_json(raw) == state["digest"]
     return raw if not same or state.get("brought") == digest([goal.goal, state["digest"]]) else None
 
 

@@ -9,13 +9,14 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from pydantic import JsonValue
 
+from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
-from planner_executor.graph.calls.model_gate import ModelGate
 from planner_executor.graph.chat_models.answer import Flaw, flaw_of, is_explanation
 from planner_executor.graph.chat_models.json_scan import Piece
 from planner_executor.graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.nodes.looking import Looks
+from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.cannot import read_or_cannot
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.issues import Issue
@@ -26,6 +27,7 @@ from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.prompts.data import cut
+from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.prompts.planner import repair_message
 from planner_executor.graph.record.events import PlanRefused
 
@@ -66,36 +68,36 @@ class Proposal:
 
 
 async def propose(
-    gate: ModelGate,
+    writer: RunWriter,
+    gate: CallGate,
     model: RoleModel,
     call: ModelCall,
+    offered: Offer,
     read: Callable[[Any], ParsedPlan],
-    shape: PlanShape,
-    max_repairs: int,
-    looks: Looks | None = None,
-    lines_for: Callable[[str], Sequence[str]] = lambda _: (),
+    commented: tuple[str, ...] = (),
 ) -> Proposal:
     """Return the model's first valid plan; it is corrected as long as its faults get fewer.
 
     Args:
-        gate: The choke point of model calls.
+        writer: Writes the events of the run that is planned.
+        gate: The choke point of its calls.
         model: The model of the role.
         call: The first request; each correction adds the answer and its issues to the messages.
+        offered: The tools of the prompt, with those by which the model may look before it proposes.
         read: Parses and validates a JSON value.
-        shape: What a plan looks like in an answer.
-        max_repairs: Most rounds of corrections.
-        looks: Makes the calls by which the model looks before it proposes.
-        lines_for: Gives the lines of tools that an answer names and that the prompt shows in short.
+        commented: The steps that people commented on, about which the answer may say something.
 
     Raises:
         LimitReached: A call would exceed the budget.
     """
     issues: tuple[Issue, ...] = ()
     words, explained, faults = "", False, inf
-    marked = looks.tools if looks is not None else frozenset()
+    services, marked = writer.run.services, offered.lookers
+    shape = PlanShape(frozenset(services.toolbox.specs), commented)
+    looks = Looks(writer, gate, f"{call.role}:{call.label}", marked)
     attempt = turn = 0
-    while attempt <= max_repairs:
-        answer = await gate.ask(model, replace(call, label=f"{call.label}:{turn}"))
+    while attempt <= services.settings.max_repairs:
+        answer = await gate.models.ask(model, replace(call, label=f"{call.label}:{turn}"))
         turn += 1
         if isinstance(answer, str):
             return Proposal(None, answer)
@@ -105,7 +107,7 @@ async def propose(
             return Proposal(parsed.plan, notes=parsed.notes, on_comments=parsed.on_comments, playbooks=parsed.playbooks)
         if parsed.cannot:
             return Proposal(None, parsed.cannot, explained=True, cannot=True)
-        if isinstance(parsed, ParsedLook) and looks is not None and looks.left > 0:
+        if isinstance(parsed, ParsedLook) and looks.left > 0:
             # A look is no fault: it takes no attempt, and has a bound of its own.
             seen = await looks.at(parsed.looks)
             call = replace(call, messages=[*call.messages, AIMessage(words), seen])
@@ -118,7 +120,7 @@ async def propose(
         # A model that makes no fewer faults will not get there, and each round costs the whole prompt.
         if attempt and faults >= before:
             break
-        correction = repair_message(issues, lines_for(words))
+        correction = repair_message(issues, offered.lines_for(words))
         call, attempt = replace(call, messages=[*call.messages, AIMessage(words), correction]), attempt + 1
     if explained:
         return Proposal(None, cut(words.strip(), WORDS_CHARACTERS), issues, explained=True)

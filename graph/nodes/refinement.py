@@ -3,11 +3,9 @@
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.execution.step_timeout import StepLimit, StepTimedOut
-from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.prompts.refining import refining_messages
 from planner_executor.graph.record.events import Draft, StepFinished
@@ -57,18 +55,7 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
     limits = settings.attempt_limits.lowest(step.attempt_limits)
     call = ModelCall("planner", label, messages, schema=offered.plan_schema, limits=limits)
     model, within = run.services.models.planner, StepLimit.starting(step.id, run.services.pauses, limits.timeout_s)
-    shape, most = PlanShape(frozenset(specs)), settings.max_repairs
-    looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
-    asked = propose(
-        gate.models,
-        model,
-        call,
-        lambda raw: run.allowed(reader.read(raw), by_model=True),
-        shape,
-        most,
-        looks,
-        offered.lines_for,
-    )
+    asked = propose(writer, gate, model, call, offered, lambda raw: run.allowed(reader.read(raw), by_model=True))
     try:
         return await within.within(asked)
     except StepTimedOut as late:

@@ -10,7 +10,6 @@ from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import StaleRunError
-from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.refinement import refined
 from planner_executor.graph.nodes.review.message import message_about
@@ -21,7 +20,6 @@ from planner_executor.graph.nodes.run.events import budget_reached
 from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update, state_with_plan
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import joined_messages, shortened
@@ -143,16 +141,11 @@ class Replanner:
         read = partial(
             read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
-        models, most = run.services.models, settings.max_repairs
+        models = run.services.models
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
         call = ModelCall(role, label, messages, schema=offered.revision_schema)
-        shape = PlanShape(frozenset(specs))
-        gate = writer.gate()
-        looks = Looks(writer, gate, f"{role}:{label}", offered.lookers)
-        return await propose(
-            gate.models, model, call, lambda raw: run.planned(read(raw)), shape, most, looks, offered.lines_for
-        )
+        return await propose(writer, writer.gate(), model, call, offered, lambda raw: run.planned(read(raw)))
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""

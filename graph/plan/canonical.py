@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
+from typing import Any
 
 import rfc8785
 from pydantic import JsonValue
@@ -56,6 +57,14 @@ def _is_written_otherwise(text: str) -> bool:
 def digest(value: JsonValue) -> str:
     """Return the hex SHA-256 of the canonical form."""
     return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def digest_if_json(value: Any) -> str | None:
+    """Return the digest of a value that a client may have made something other than JSON, None for such a one."""
+    try:
+        return digest(value)
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _write(value: JsonValue, put: Callable[[str], None]) -> None:

@@ -35,7 +35,11 @@ def with_settled_calls(state: Mapping[str, Any], update: StateUpdate) -> StateUp
     messages: Sequence[BaseMessage] = state.get("messages") or ()
     is_open = update.get("route") in STILL_OPEN and not update.get("messages")
     settled = [message for message in (messages[:-1] if is_open else messages) if _carries_call(message)]
-    settled += [message for message in messages if message.type == "tool" and _is_result(message)]
+    settled += [
+        message
+        for message in messages
+        if message.type == "tool" and str(getattr(message, "tool_call_id", "")).startswith(CALL)
+    ]
     if not settled:
         return update
     return {**update, "messages": [*map(_without_call, settled), *update.get("messages", [])]}
@@ -46,10 +50,6 @@ def _carries_call(message: BaseMessage) -> bool:
     if not isinstance(message, AIMessage) or message.name != REVIEW:
         return False
     return bool(message.tool_calls or message.invalid_tool_calls or message.additional_kwargs)
-
-
-def _is_result(message: BaseMessage) -> bool:
-    return str(getattr(message, "tool_call_id", "")).startswith(CALL)
 
 
 def _without_call(message: BaseMessage) -> BaseMessage:

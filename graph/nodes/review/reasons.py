@@ -7,7 +7,7 @@ from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import steps_left
-from planner_executor.graph.review.decision import Decision, InvalidResponse
+from planner_executor.graph.review.decision import InvalidResponse
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
 from planner_executor.graph.text.review.people import people_paragraph
 from planner_executor.graph.words.name_list import listed
@@ -31,15 +31,15 @@ def check_reasons(run: RunContext, request: ReviewRequest, outcome: Outcome) -> 
     if verdict.stop is not None or verdict.feedback is not None:
         return
     for action, decision in zip(request.actions, verdict.decisions, strict=True):
-        missing = _ruled(run, _tools(run, action, outcome.plan)) if _lacks_reason(decision) else ()
+        missing = (
+            _ruled(run, _tools(run, action, outcome.plan))
+            if decision.type != "reject" and decision.reason is None
+            else ()
+        )
         if missing:
             raise InvalidResponse(
                 f"the policy requires a reason to approve {listed(list(missing))}: give the approval a reason, in words"
             )
-
-
-def _lacks_reason(decision: Decision) -> bool:
-    return decision.type != "reject" and decision.reason is None
 
 
 def _tools(run: RunContext, action: ReviewAction, plan: Plan | None) -> Iterator[str]:

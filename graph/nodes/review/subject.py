@@ -8,7 +8,7 @@ from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.nodes.planner_input import plan_from_form, steps_in
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.canonical import digest, digest_if_json
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.reading import ParsedPlan, read_plan
 from planner_executor.graph.plan.revision import read_revision
@@ -35,10 +35,7 @@ class Subject:
         """Digest of the plan shown, valid or not."""
         if self.plan is not None:
             return self.plan.digest
-        try:
-            return digest(self.raw)
-        except (ValueError, TypeError, RecursionError):
-            return digest(repr(self.raw))
+        return digest_if_json(self.raw) or digest(repr(self.raw))
 
 
 async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
@@ -70,12 +67,8 @@ def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
 
 def _unchanged(run: RunContext, raw: Any) -> ParsedPlan | None:
     """Return the latest revision if it equals the plan in the state and the terms are unchanged."""
-    plan = run.recorded_plan()
-    try:
-        same = plan is not None and digest(raw) == run.record.plan_state.digest
-    except (ValueError, TypeError, RecursionError):
-        return None
-    if plan is None or not same or run.record.plan_state.binding != run.terms.binding(plan):
+    plan, state = run.recorded_plan(), run.record.plan_state
+    if plan is None or digest_if_json(raw) != state.digest or state.binding != run.terms.binding(plan):
         return None
     return ParsedPlan(plan)
 
