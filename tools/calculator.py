@@ -61,7 +61,7 @@ def compute(expression: str) -> Number:
     expression = " ".join(expression.split())
     _check_symbols(expression)
     try:
-        value = _evaluator().eval(expression)
+        value = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names={}).eval(expression)
     except (SyntaxError, InvalidExpression, TypeError, RecursionError, MemoryError) as error:
         raise _refusal(expression, f"not a complete arithmetic expression ({_error_text(error)})") from error
     except ZeroDivisionError as error:
@@ -85,10 +85,6 @@ def _check_symbols(expression: str) -> None:
             known = ", ".join(_FUNCTIONS)
             raise _refusal(expression, f"the name {token['name']!r} is not allowed; functions are {known}")
         position = token.end()
-
-
-def _evaluator() -> SimpleEval:
-    return SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names={})
 
 
 def _plain(value: object, expression: str) -> Number:

@@ -60,9 +60,7 @@ class PathRefused(NothingHappened):
     """A path leads out of the one folder that the tool may use, or cannot name a file there."""
 
     def __init__(self, path: str, folder: Path, reason: str) -> None:
-        self.path = path
-        self.folder = folder
-        self.reason = reason
+        self.path, self.folder, self.reason = path, folder, reason
         super().__init__(f"path {path!r} {reason}; give a relative path inside {str(folder)!r}, such as 'notes.md'")
 
 
@@ -70,8 +68,7 @@ class NoSuchFile(NothingHappened):
     """There is no file at a path; `similar` are existing paths that may have been meant."""
 
     def __init__(self, path: str, similar: Sequence[str]) -> None:
-        self.path = path
-        self.similar = tuple(similar)
+        self.path, self.similar = path, tuple(similar)
         others = f"there are {', '.join(map(repr, similar))}" if similar else "no other file has a similar name"
         super().__init__(f"there is no file {path!r}; {others}")
 
@@ -80,8 +77,7 @@ class FileNotReadable(NothingHappened):
     """A file of the workspace cannot be opened, is too large, or is not of the kind that the tool reads."""
 
     def __init__(self, path: str, reason: str) -> None:
-        self.path = path
-        self.reason = reason
+        self.path, self.reason = path, reason
         super().__init__(f"cannot read {path!r}: {reason}")
 
 
@@ -89,8 +85,7 @@ class FileNotWritten(NothingHappened):
     """A file was neither written nor moved; any earlier content is unchanged."""
 
     def __init__(self, path: str, reason: str) -> None:
-        self.path = path
-        self.reason = reason
+        self.path, self.reason = path, reason
         super().__init__(f"{path!r} was not written, nothing changed: {reason}")
 
 
@@ -98,8 +93,7 @@ class UrlRefused(NothingHappened):
     """A URL that may not be requested: malformed, not a public address, or not on the list of allowed hosts."""
 
     def __init__(self, url: str, reason: str) -> None:
-        self.url = url
-        self.reason = reason
+        self.url, self.reason = url, reason
         super().__init__(f"{display_url(url)} is refused: {reason}")
 
 
@@ -107,8 +101,7 @@ class NotConnected(NothingHappened, Transient):
     """No connection to a host; nothing was sent."""
 
     def __init__(self, url: str, reason: str) -> None:
-        self.url = url
-        self.reason = reason
+        self.url, self.reason = url, reason
         super().__init__(f"{display_url(url)} cannot be reached: {reason}; check the address or use another source")
 
 
@@ -116,8 +109,7 @@ class McpUnavailable(NothingHappened):
     """An MCP server cannot be started or reached, or a tool of it changed since it was listed; nothing was called."""
 
     def __init__(self, server: str, reason: str) -> None:
-        self.server = server
-        self.reason = reason
+        self.server, self.reason = server, reason
         super().__init__(f"MCP server {server!r} cannot be used: {reason}")
 
 
@@ -129,9 +121,7 @@ class McpCallFailed(ToolError):
     """An MCP server reported a failure, ended during the call, or sent an unreadable result."""
 
     def __init__(self, server: str, tool: str, reason: str) -> None:
-        self.server = server
-        self.tool = tool
-        self.reason = reason
+        self.server, self.tool, self.reason = server, tool, reason
         super().__init__(f"{tool!r} of MCP server {server!r} failed: {reason}")
 
 
@@ -143,8 +133,7 @@ class RequestFailed(ToolError):
     """A request was sent, at least in part, and the response is an error or unusable."""
 
     def __init__(self, url: str, reason: str) -> None:
-        self.url = url
-        self.reason = reason
+        self.url, self.reason = url, reason
         super().__init__(f"{display_url(url)} gave no usable answer: {reason}")
 
 
@@ -156,8 +145,7 @@ class SourceNotReadable(ToolError):
     """A document, log, source file or web page cannot be read, or has nothing at the requested position."""
 
     def __init__(self, source: str, reason: str) -> None:
-        self.source = source
-        self.reason = reason
+        self.source, self.reason = source, reason
         super().__init__(f"cannot read {display_url(source)!r}: {reason}")
 
 
@@ -191,6 +179,5 @@ class ConfigInvalid(ToolError):
     """An entry of the allowed hosts, or of the MCP servers, is invalid."""
 
     def __init__(self, source: str, reason: str) -> None:
-        self.source = source
-        self.reason = reason
+        self.source, self.reason = source, reason
         super().__init__(f"{source}: {reason}")

@@ -5,12 +5,12 @@ that fetch pages, ask a model or start another program.
 """
 
 import io
-import os
 import warnings
 from typing import Any
 
 from planner_executor.tools.files.text import decode
 from planner_executor.tools.numbers_in_words import counted
+from planner_executor.tools.workers.content import bytes_of
 from planner_executor.tools.workers.fault import Fault
 
 CONVERTERS = {
@@ -38,11 +38,7 @@ def convert(handle: int, kind: str, start: int, most: int) -> dict[str, Any]:
     Raises:
         Fault: It is damaged or locked, too large, or empty from there on.
     """
-    with os.fdopen(handle, "rb") as stream:
-        content = stream.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise Fault(f"it is larger than {MOST_BYTES // 10**6} MB")
-    title, text = _converted(content, kind)
+    title, text = _converted(bytes_of(handle, MOST_BYTES), kind)
     if not text.strip():
         raise Fault("there is no text in it; it may hold pictures of pages only")
     if start >= len(text):

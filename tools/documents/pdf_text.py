@@ -2,9 +2,9 @@
 
 import io
 import logging
-import os
 from typing import Any
 
+from planner_executor.tools.workers.content import bytes_of
 from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 30_000_000
@@ -25,10 +25,7 @@ def pages(handle: int) -> dict[str, Any]:
     from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # what is wrong with a file is said in our error
-    with os.fdopen(handle, "rb") as stream:
-        content = stream.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise Fault(f"larger than {MOST_BYTES // 10**6} MB")
+    content = bytes_of(handle, MOST_BYTES)
     try:
         reader = PdfReader(io.BytesIO(content))
         found, left = [], MOST_CHARACTERS

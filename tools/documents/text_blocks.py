@@ -69,9 +69,10 @@ class _Reader:
         if not line.strip() or self._is_heading(number, line) or self._is_dressing(line):
             self._close()
         elif self.markup and line.lstrip().startswith("|"):
-            self._single(number, line, "row")
-        elif self._starts_item(line):
-            self._open(number, line[self._item_width(line) :], "item")
+            self._open(number, line, "row")
+            self._close()
+        elif item := self._item(line):
+            self._open(number, line[item.end() :], "item")
             self.in_list = True
         elif self.block is None:
             self._start(number, line)
@@ -135,26 +136,18 @@ class _Reader:
             self.found.append(self.bare_heading)
         self.bare_heading = None
 
-    def _starts_item(self, line: str) -> bool:
+    def _item(self, line: str) -> re.Match[str] | None:
+        """Return the sign of a list's item, and what stands before it; a number within a paragraph is none."""
         match = _ITEM.match(line)
         if match is None or (len(match[1]) >= 4 and not self.in_list and self.markup):
-            return False
-        wrapped_number = self.block == "paragraph" and match[3] not in (None, "1")
-        return not wrapped_number
-
-    def _item_width(self, line: str) -> int:
-        match = _ITEM.match(line)
-        return match.end() if match else 0
+            return None
+        return None if self.block == "paragraph" and match[3] not in (None, "1") else match
 
     def _start(self, number: int, line: str) -> None:
         indented = line.startswith(("    ", "\t"))
         if not indented:
             self.in_list = False
         self._open(number, line, "code" if self.markup and indented and not self.in_list else "paragraph")
-
-    def _single(self, number: int, line: str, block: Block) -> None:
-        self._open(number, line, block)
-        self._close()
 
     def _open(self, number: int, line: str | None, block: Block) -> None:
         self._close()

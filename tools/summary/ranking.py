@@ -38,7 +38,7 @@ def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list
         focus: Words to favour; without it, the query that found a sentence is favoured.
     """
     sentences = _to_the_point(sentences, focus)
-    vectors = _unit_vectors(sentences)
+    vectors = [_unit(Counter(_stems(sentence.text))) for sentence in sentences]
     centroid = _centroid(vectors)
     worth = [_worth(s, v, centroid, focus) for s, v in zip(sentences, vectors, strict=True)]
     overlap, told = [0.0] * len(sentences), [telling(sentence.text) for sentence in sentences]
@@ -46,8 +46,7 @@ def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list
     sources: Counter[str | None] = Counter()
     left, chosen = set(range(len(sentences))), list[int]()
     while left and len(chosen) < count:
-        queries = {sentences[n].piece.query for n in left}
-        turn = min(turns[query] for query in queries)
+        turn = min(turns[sentences[n].piece.query] for n in left)
         full = {source for source, uses in sources.items() if uses >= (count + 1) // 2}
         best = max(
             _elsewhere([n for n in left if turns[sentences[n].piece.query] == turn], sentences, worth, full),
@@ -101,18 +100,13 @@ def _worth(sentence: Sentence, vector: Vector, centroid: Vector, focus: str | No
     worth = _dot(vector, centroid)
     if wanted:
         worth = 0.4 * worth + 0.6 * _met(wanted, sentence, vector) / len(wanted)
-    words = sentence.text.lower().split(maxsplit=1)
-    if words[0].strip("*_\"'“(") in _LEANS_BACK:
+    if sentence.text.lower().split(maxsplit=1)[0].strip("*_\"'“(") in _LEANS_BACK:
         worth *= _MALUS_LEANING
     if not sentence.text.rstrip("*_`\"')").endswith((".", "!", "?")):
         worth *= _MALUS_NO_END  # a title or a scrap of a list, more often than not
     if sentence.line is not None and sentence.line == sentence.end_line:
         worth *= _BONUS_ONE_LINE  # a citation of one line is the easiest to check
     return worth / (1 + 0.03 * sentence.rank)
-
-
-def _unit_vectors(sentences: Sequence[Sentence]) -> list[Vector]:
-    return [_unit(Counter(_stems(sentence.text))) for sentence in sentences]
 
 
 def _centroid(vectors: Sequence[Vector]) -> Vector:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from planner_executor.tools.tables.content import text_of
-from planner_executor.tools.tables.select import Param, select
+from planner_executor.tools.tables.select import Param, distinct, select
+from planner_executor.tools.workers.content import text_of
 from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 50_000_000
@@ -120,22 +120,14 @@ def _records(text: str, delimiter: str, header: bool) -> Iterator[list[str]]:
 
 def _names(cells: list[str]) -> list[str]:
     """Return names that differ, upper and lower case aside, and are not empty."""
-    names: list[str] = []
-    for number, cell in enumerate(cells, 1):
-        base = " ".join(cell.split())[:_LONGEST_NAME] or f"c{number}"
-        name, count = base, 1
-        while name.casefold() in {given.casefold() for given in names}:
-            count += 1
-            name = f"{base}_{count}"
-        names.append(name)
-    return names
+    names = [" ".join(cell.split())[:_LONGEST_NAME] or f"c{number}" for number, cell in enumerate(cells, 1)]
+    return distinct(names, str.casefold)
 
 
 def _fill(connection: sqlite3.Connection, columns: Columns, records: Iterator[list[str]]) -> None:
     described = [f"{_quoted(name)} {kind.upper()}" for name, kind in zip(columns.names, columns.kinds, strict=True)]
     connection.execute(f"CREATE TABLE data ({', '.join(described)})")
-    width = len(columns.names)
-    marks = ", ".join("?" * width)
+    marks = ", ".join("?" * len(columns.names))
     connection.execute("BEGIN")
     connection.executemany(f"INSERT INTO data VALUES ({marks})", (_cells(record, columns.kinds) for record in records))
     connection.execute("COMMIT")

@@ -6,7 +6,7 @@ from typing import Any
 import jmespath
 from jmespath.exceptions import JMESPathError
 
-from planner_executor.tools.tables.content import text_of
+from planner_executor.tools.workers.content import text_of
 from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 50_000_000

@@ -6,7 +6,7 @@ import math
 import re
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from planner_executor.tools.workers.fault import Fault
@@ -72,7 +72,7 @@ def select(
     _guard(connection, time.monotonic() + time_s)
     try:
         cursor = connection.execute(sql, params)
-        columns = _distinct([str(column[0]) for column in cursor.description or ()])
+        columns = distinct([str(column[0]) for column in cursor.description or ()])
         return _bounded(cursor, columns, limit)
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
@@ -135,12 +135,12 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
-def _distinct(names: list[str]) -> list[str]:
-    """Return the names with a number behind those that came before."""
+def distinct(names: list[str], folded: Callable[[str], str] = str) -> list[str]:
+    """Return the names with a number behind those that came before, compared as `folded` has them."""
     given: list[str] = []
     for name in names:
         count, chosen = 1, name
-        while chosen in given:
+        while folded(chosen) in map(folded, given):
             count += 1
             chosen = f"{name}_{count}"
         given.append(chosen)
