@@ -1,12 +1,12 @@
 """What a decision is about: the calls that it covers, or brings into force, and the rules on the people who make it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve, missing, people_rules
-from planner_executor.graph.policy.approvers import TABLES, Approvers
+from planner_executor.graph.policy.approvers import TABLES, Approvers, Table
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.words.name_list import listed
@@ -58,9 +58,7 @@ class AtStake:
 
     def of_calls(self, approvers: Approvers, escalated_s: float = 0.0) -> tuple[ApproverRule, ...]:
         """Return the rules that single calls of these tools have to meet, none for tools that no rule is about."""
-        plans = (rule for tool in self.tools for rule in approvers.of_call(tool, self.cost_usd))
-        calls = (rule for tool in self.calls for rule in approvers.of_call(tool, self.cost_usd, "calls"))
-        return people_rules((*plans, *calls), escalated_s)
+        return people_rules((rule for _, rule in self._ruled(approvers)), escalated_s)
 
     def reach(self, approvers: Approvers, escalated_s: float = 0.0) -> "Reach | None":
         """Return who decides about these calls by a value that they rest on, None if no rule says so."""
@@ -78,15 +76,18 @@ class AtStake:
 
     def _by_tool(self, approvers: Approvers, counts: Callable[[ApproverRule], bool]) -> Met:
         found: dict[str, list[ApproverRule]] = {}
-        for tool in self.tools:
-            found.setdefault(tool.name, []).extend(approvers.of_call(tool, self.cost_usd))
-        for tool in self.calls:
-            found.setdefault(tool.name, []).extend(approvers.of_call(tool, self.cost_usd, "calls"))
+        for name, rule in self._ruled(approvers):
+            found.setdefault(name, []).append(rule)
         return {
             name: tuple(rule.people().to_json() for rule in dict.fromkeys(rules) if counts(rule))
             for name, rules in found.items()
-            if rules
         }
+
+    def _ruled(self, approvers: Approvers) -> Iterator[tuple[str, ApproverRule]]:
+        """Yield each tool whose calls somebody has to approve, with each rule on it."""
+        ruled: tuple[tuple[Table, tuple[ToolSpec, ...]], ...] = (("plans", self.tools), ("calls", self.calls))
+        for table, tools in ruled:
+            yield from ((tool.name, rule) for tool in tools for rule in approvers.of_call(tool, self.cost_usd, table))
 
 
 NOTHING_AT_STAKE = AtStake()

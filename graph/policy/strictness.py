@@ -1,5 +1,6 @@
 """Whether one policy is at least as strict as another."""
 
+import operator
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
@@ -15,6 +16,7 @@ VERDICTS: tuple[PolicyVerdict | None, ...] = ("allow", None, "review", "ask", "d
 """From the loosest to the strictest; without a verdict the approval mode decides."""
 OTHER = ""
 """The name of a tool without a rule of its own."""
+WIDER = {"minimum": operator.lt, "maximum": operator.gt, "above": operator.lt, "below": operator.gt}
 UNCHANGED = ("domains", "within", "one_of", "pattern")
 
 
@@ -97,14 +99,10 @@ def _constraints(policy: Policy) -> Mapping[str, Constraint]:
 def _admits_more(ours: Constraint, theirs: Constraint) -> bool:
     if set(ours.untrusted_from) - set(theirs.untrusted_from):
         return True
-    if theirs.minimum is not None and (ours.minimum is None or ours.minimum < theirs.minimum):
-        return True
-    if theirs.maximum is not None and (ours.maximum is None or ours.maximum > theirs.maximum):
-        return True
-    if theirs.above is not None and (ours.above is None or ours.above < theirs.above):
-        return True
-    if theirs.below is not None and (ours.below is None or ours.below > theirs.below):
-        return True
+    for name, is_wider in WIDER.items():
+        bound, other = getattr(theirs, name), getattr(ours, name)
+        if bound is not None and (other is None or is_wider(other, bound)):
+            return True
     set_there = [name for name in UNCHANGED if getattr(theirs, name)]
     return any(_plain(getattr(ours, name)) != _plain(getattr(theirs, name)) for name in set_there)
 
