@@ -85,7 +85,7 @@ def drop_frames(error: BaseException) -> None:
 
 def _kind(error: Exception, status: int | None) -> FailureKind:
     if status is not None and (kind := _kind_of_status(status)):
-        return "request" if kind == "rate_limit" and _code(error) in QUOTA_CODES else kind
+        return "request" if kind == "rate_limit" and getattr(error, "code", None) in QUOTA_CODES else kind
     if error_body(error):
         return "server"
     if isinstance(error, json.JSONDecodeError) or unreadable_body(error) is not None:
@@ -129,10 +129,6 @@ def _status(error: Exception) -> int | None:
         ),
         None,
     )
-
-
-def _code(error: Exception) -> str:
-    return str(getattr(error, "code", None) or "")
 
 
 def _words(error: Exception) -> str:

@@ -35,6 +35,7 @@ from planner_executor.graph.chat_models.thoughts import (
     is_end,
     thoughts_end,
 )
+from planner_executor.graph.plan.depth import is_deep
 from planner_executor.graph.plan.fragments import is_sketch
 from planner_executor.graph.plan.unique_keys import unique_keys
 
@@ -107,7 +108,7 @@ def scan(text: str) -> ScanResult:
         elif mark["tag"] or (mark["head"] and mark["channel"].lower() == "final" and not final):
             # Everything before was thought: start over (decision 0027).
             found, final = ScanResult(thoughts=True, strict_faults=found.strict_faults), final or not mark["tag"]
-        elif (mark["head"] and mark["channel"].lower() != "final") or _is_other(mark["turn"]):
+        elif (mark["head"] and mark["channel"].lower() != "final") or mark["turn"] not in (None, "", "assistant"):
             position, found.thoughts = channel_end(text, position), True
     found.words.append(text[position:])
     return found
@@ -141,7 +142,7 @@ def _read(text: str, start: int, found: ScanResult) -> Lenient:
     if found.strict_faults < MAX_STRICT_FAULTS:
         with suppress(ValueError, RecursionError):
             value, end = _DECODER.raw_decode(text, start)
-            if _depth(value) <= MAX_DEPTH:
+            if not is_deep(value, MAX_DEPTH):
                 return Lenient(value, end, ())
         found.strict_faults += 1
     return read_lenient(text, start)  # its errors name the fault
@@ -160,22 +161,3 @@ def _fence(text: str, position: int) -> int:
     """Return the index of the next fence, after which scanning can resume."""
     fence = text.find("```", position)
     return len(text) if fence < 0 else fence
-
-
-def _is_other(turn: str | None) -> bool:
-    return bool(turn) and turn != "assistant"
-
-
-def _depth(value: Any) -> int:
-    """Return the nesting depth of a value, counted up to one more than allowed."""
-    level, depth = [value], 0
-    while depth <= MAX_DEPTH:
-        level = [part for item in level if isinstance(item, dict | list) for part in _parts(item)]
-        if not level:
-            break
-        depth += 1
-    return depth
-
-
-def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value

@@ -70,7 +70,7 @@ def audit_plan(audit: AuditGoal, without: str | None = None) -> dict[str, Any]:
         without: Note on omitted parts, added to the answer.
     """
     wanted = [(log, "info", f"Collect {log}") for log in audit.logs] or list(_USUAL)
-    steps = [_read(number, *each) for number, each in enumerate(wanted, 1)]
+    steps = [read_step(f"step_{number}", *each) for number, each in enumerate(wanted, 1)]
     group, source, report = (f"step_{len(steps) + ahead}" for ahead in (1, 2, 3))
     steps += [_group(group, [step["id"] for step in steps]), _source(source, group)]
     answer = {"failing_line": f"{{{group}_result.groups[0].where}}", "summary": f"{{{group}_result.summary}}"}
@@ -86,10 +86,6 @@ def read_step(step: str, path: str, min_level: str, objective: str) -> dict[str,
     """Return a step that reads one log."""
     args = {"path": escape_references(path), "min_level": min_level}
     return {"id": step, "objective": objective, "tool": "read_logs", "args": args}
-
-
-def _read(number: int, path: str, min_level: str, objective: str) -> dict[str, Any]:
-    return read_step(f"step_{number}", path, min_level, objective)
 
 
 def _group(step: str, reads: list[str]) -> dict[str, Any]:

@@ -113,10 +113,6 @@ class Remaining:
         self._rewrite(step, lambda _: words)
         self.drop(step)
 
-    def finish_with(self, answer: Any) -> None:
-        """Drop all remaining steps and set the answer."""
-        self.steps, self.answer = {}, answer
-
     def refers_to_parts_of(self, step: str) -> bool:
         """Whether the rest of the plan refers to parts of a step's result, and so depends on its shape."""
         values = [*map(_open_args, self.steps.values()), self.answer]
@@ -169,6 +165,14 @@ class Remaining:
         if len(last) == 1:
             return f"{{{last[0]}_result}}"
         return {step: f"{{{step}_result}}" for step in last} or "Nothing was done."
+
+
+def with_more(step: JsonObject, name: str, source: str) -> JsonObject:
+    """Return a step that takes the result of another one too, in the list that is its argument `name`."""
+    args = step.get("args", {})
+    given = args.get(name, [])
+    items = [*(given if isinstance(given, list) else [given]), f"{{{source}_result}}"]
+    return {**step, "args": {**args, name: items}}
 
 
 def _waits_for(fields: JsonObject, step: str) -> bool:

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from planner_executor.graph.chat_models.offline.audit import read_step
-from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
+from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining, with_more
 from planner_executor.graph.plan.references import references_in
 
 _COPIES = re.compile(r"\brotated copies of it are there: (?P<copies>.+?)(?:; other logs: |$)", re.S)
@@ -46,7 +46,7 @@ def repair_groups(remaining: Remaining) -> None:
         older = _read_older(remaining)
         if older is None:
             raise NoRepair("the logs hold no error, and there are no older copies of them")
-        remaining.give({**step, "args": _with_more(step, older)})
+        remaining.give(with_more(step, "records", older))
 
 
 def repair_source(remaining: Remaining) -> None:
@@ -63,11 +63,11 @@ def repair_source(remaining: Remaining) -> None:
             remaining.drop_with_text(step["id"], "(the source could not be read)")
         elif older := _read_older(remaining):
             again = {**remaining.every_step[group], "id": remaining.new_id()}
-            remaining.give({**again, "args": _with_more(again, older)})
+            remaining.give(with_more(again, "records", older))
             remaining.redirect(group, again["id"])
         else:
             note = "no traceback in the logs names a line of the source in this folder"
-            remaining.finish_with({"summary": f"{{{group}_result.summary}}", "note": note})
+            remaining.steps, remaining.answer = {}, {"summary": f"{{{group}_result.summary}}", "note": note}
 
 
 def _copy_for(remaining: Remaining, error: str) -> str | None:
@@ -84,7 +84,7 @@ def _copy_for(remaining: Remaining, error: str) -> str | None:
 
 
 def _read_older(remaining: Remaining) -> str | None:
-    """Add a step that reads an older copy of a log, and return a reference to its result."""
+    """Add a step that reads an older copy of a log, and return its id."""
     found = (match[1] for preview in _reads_done(remaining) if (match := _ROTATED.search(preview)))
     path = next((path for path in found if not _was_read(remaining, path)), None)
     if path is None:
@@ -92,7 +92,7 @@ def _read_older(remaining: Remaining) -> str | None:
     words = f"Read {PurePosixPath(path).name}, a rotated archive, since newer logs do not tell enough"
     step = read_step(remaining.new_id(), path, "info", words)
     remaining.give(step)
-    return f"{{{step['id']}_result}}"
+    return str(step["id"])
 
 
 def _reads_done(remaining: Remaining) -> list[str]:
@@ -119,9 +119,3 @@ def _was_read(remaining: Remaining, path: str) -> bool:
 
 def _path(step: dict[str, Any]) -> str:
     return str(step.get("args", {}).get("path", "a log"))
-
-
-def _with_more(group: dict[str, Any], reference: str) -> dict[str, Any]:
-    args = group.get("args", {})
-    given = args.get("records", [])
-    return {**args, "records": [*(given if isinstance(given, list) else [given]), reference]}

@@ -9,7 +9,7 @@ from planner_executor.graph.chat_models.offline.audit_goals import AuditGoal, ap
 from planner_executor.graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
 from planner_executor.graph.chat_models.offline.expression import expression_in
 from planner_executor.graph.chat_models.offline.goals import brief_goal
-from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
+from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining, with_more
 from planner_executor.graph.chat_models.offline.sums import checked
 from planner_executor.graph.chat_models.offline.wishes import wished
 from planner_executor.graph.plan.references import escape_references
@@ -132,7 +132,7 @@ def _read_also(remaining: Remaining, logs: tuple[str, ...]) -> None:
             raise NoRepair(f"the errors have been grouped already, without {log}")
         read = read_step(remaining.new_id(), log, "info", f"Collect {log}")
         remaining.give(read)
-        _append(remaining, groups[0], "records", read["id"])
+        remaining.give(with_more(remaining.steps[groups[0]], "records", read["id"]))
 
 
 def _add_source(remaining: Remaining, tool: str, objective: str, query: str) -> None:
@@ -148,14 +148,7 @@ def _add_source(remaining: Remaining, tool: str, objective: str, query: str) -> 
         "args": {"query": escape_references(query)},
     }
     remaining.give(step)
-    _append(remaining, summaries[0], "text", step["id"])
-
-
-def _append(remaining: Remaining, step: str, name: str, source: str) -> None:
-    fields = remaining.steps[step]
-    given = fields["args"].get(name, [])
-    items = [*(given if isinstance(given, list) else [given]), f"{{{source}_result}}"]
-    remaining.give({**fields, "args": {**fields["args"], name: items}})
+    remaining.give(with_more(remaining.steps[summaries[0]], "text", step["id"]))
 
 
 def _left(remaining: Remaining, tool: str) -> list[str]:
