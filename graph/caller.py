@@ -4,8 +4,8 @@ A client of a graph server, and whoever invokes the compiled graph, can write in
 metadata. None of these is read here: the facade sets a context variable around its own invocations.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import BY_FACADE, Draft
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.values import Kept
+from planner_executor.tools.context_value import set_within
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,9 @@ class Caller:
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
-@contextmanager
-def invoked_by(caller: Caller) -> Iterator[None]:
+def invoked_by(caller: Caller) -> AbstractContextManager[None]:
     """Invoke the graph as this caller for the block."""
-    token = _caller.set(caller)
-    try:
-        yield
-    finally:
-        _caller.reset(token)
+    return set_within(_caller, caller)
 
 
 def caller_on(thread: str) -> Caller:

@@ -1,9 +1,11 @@
 """What a tool tells of its current call while it works; each word of it gives the call more time."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+
+from planner_executor.tools.context_value import set_within
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,6 @@ def progress_listener() -> ProgressListener | None:
     return _listener.get()
 
 
-@contextmanager
-def told_of_progress(listener: ProgressListener) -> Iterator[None]:
+def told_of_progress(listener: ProgressListener) -> AbstractContextManager[None]:
     """Set who is told by the tool that is called in the block."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
+    return set_within(_listener, listener)

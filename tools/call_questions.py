@@ -4,11 +4,13 @@ A tool that needs a person raises `InputNeeded`: the call is over, no process wa
 the same call is made again under the same idempotency key, and finds the replies here.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
+
+from planner_executor.tools.context_value import set_within
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,6 @@ def replies_given() -> CallReplies | None:
     return _replies.get()
 
 
-@contextmanager
-def with_replies(replies: CallReplies | None) -> Iterator[None]:
+def with_replies(replies: CallReplies | None) -> AbstractContextManager[None]:
     """Set the replies for the tool that is called in the block."""
-    token = _replies.set(replies)
-    try:
-        yield
-    finally:
-        _replies.reset(token)
+    return set_within(_replies, replies)

@@ -4,9 +4,10 @@ A service that supports such keys carries out repeated requests once. The key is
 of a run, so a call that is repeated after a crash has the key of the first.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+from planner_executor.tools.context_value import set_within
 
 _key: ContextVar[str | None] = ContextVar("idempotency_key", default=None)
 
@@ -23,11 +24,6 @@ def idempotency_key() -> str:
     return key
 
 
-@contextmanager
-def with_idempotency_key(key: str) -> Iterator[None]:
+def with_idempotency_key(key: str) -> AbstractContextManager[None]:
     """Set the key for the tool that is called in the block."""
-    token = _key.set(key)
-    try:
-        yield
-    finally:
-        _key.reset(token)
+    return set_within(_key, key)

@@ -312,7 +312,14 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
     rules, specs = services.settings.policy, services.every_tool.specs
     unknown = _unknown_tool(specs)
     names = {*specs, *absent_in(specs)}
-    yield from ((("tools", name), unknown) for name in rules.tools if name not in names)
+    named: Mapping[tuple[str, ...], Iterable[str]] = {
+        ("tools",): rules.tools,
+        ("approvers", "tools"): rules.approvers.tools,
+        ("approvers", "calls", "tools"): rules.approvers.calls.tools if rules.approvers.calls is not None else (),
+        ("limits", "calls"): rules.limits.calls,
+        ("limits", "per_day", "calls"): rules.per_day.tools,
+    }
+    yield from (((*place, name), unknown) for place, of in named.items() for name in of if name not in names)
     for name, rule in rules.tools.items():
         for argument, constraint in rule.args.items():
             where = ("tools", name, "args", argument)
@@ -320,14 +327,8 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
                 yield where, "is not an argument of the tool"
             strange = [source for source in constraint.untrusted_from if source not in names]
             yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
-    for name, rule in rules.tools.items():
         strange = [one for one in rule.ask_when if name in specs and not specs[name].takes(one)]
         yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
-    yield from ((("approvers", "tools", name), unknown) for name in rules.approvers.tools if name not in names)
-    calls = rules.approvers.calls.tools if rules.approvers.calls is not None else ()
-    yield from ((("approvers", "calls", "tools", name), unknown) for name in calls if name not in names)
-    yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
-    yield from ((("limits", "per_day", "calls", name), unknown) for name in rules.per_day.tools if name not in names)
     strange = [name for name in rules.leaving_previews if name not in names]
     yield from ((("leaving_previews",), f"names {name!r}, which {unknown}") for name in strange)
     known = {*names, *services.models.names, *rules.prices}

@@ -5,11 +5,13 @@ file. Options of a command that takes a run up are on no record: without them it
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
+
+from planner_executor.tools.context_value import set_within
 
 NAMED = ("--config", "--tools")
 """Options that the operator names each time."""
@@ -70,14 +72,9 @@ class GivenOptions:
 _given: ContextVar[GivenOptions | None] = ContextVar("given options", default=None)
 
 
-@contextmanager
-def given_options(command: str, values: Mapping[str, Any]) -> Iterator[None]:
+def given_options(command: str, values: Mapping[str, Any]) -> AbstractContextManager[None]:
     """Let the commands that are printed in the block repeat these options."""
-    token = _given.set(GivenOptions(command, values))
-    try:
-        yield
-    finally:
-        _given.reset(token)
+    return set_within(_given, GivenOptions(command, values))
 
 
 def repeated_options(setup: Mapping[str, Any]) -> str:

@@ -3,9 +3,9 @@
 import asyncio
 import atexit
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
@@ -20,6 +20,7 @@ from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.observing.log import LOGGER
 from planner_executor.graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
 from planner_executor.graph.record.run_key import RunKey
+from planner_executor.tools.context_value import set_within
 
 OCCASIONS = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
 """Events that may call for a notice."""
@@ -30,14 +31,9 @@ Answers = Callable[[ReviewRequested], bool]
 _answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
 
 
-@contextmanager
-def answering(answers: Answers) -> Iterator[None]:
+def answering(answers: Answers) -> AbstractContextManager[None]:
     """Within the block, announce no request that the caller answers by itself at once, as `--yes` does."""
-    token = _answers.set(answers)
-    try:
-        yield
-    finally:
-        _answers.reset(token)
+    return set_within(_answers, answers)
 
 
 class Notifier:

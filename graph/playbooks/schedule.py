@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 
+from planner_executor.graph.chat_models.retry import is_time_zone
 from planner_executor.graph.settings.settings_file import Table
 from planner_executor.graph.words.tables import List, Says, Shape, Text, fault
 
@@ -70,12 +71,8 @@ def _schedule(entry: Written) -> Schedule:
     for name, value in (("name", entry.name), ("playbook", entry.playbook)):
         if _NAME.fullmatch(value) is None:
             raise fault("must be a word of small letters, digits, - and _", name)
-    try:
-        ZoneInfo(entry.time_zone)
-    except (ValueError, OSError) as error:  # ZoneInfoNotFoundError is a KeyError
-        raise fault("is no time zone; write for example Europe/Berlin", "time_zone") from error
-    except KeyError as error:
-        raise fault("is no time zone; write for example Europe/Berlin", "time_zone") from error
+    if not is_time_zone(entry.time_zone):
+        raise fault("is no time zone; write for example Europe/Berlin", "time_zone")
     found = Schedule(**entry.model_dump())
     try:
         if len(entry.cron.split()) != FIELDS:

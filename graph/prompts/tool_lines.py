@@ -11,7 +11,7 @@ from typing import Any
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.constraints import Constraint
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
-from planner_executor.graph.prompts.data import cut
+from planner_executor.graph.prompts.data import cut, result_shown
 
 DESCRIPTION_CHARACTERS = 2_000
 """Most characters of a description, of a tool or of an argument."""
@@ -132,6 +132,4 @@ def _shown(value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    more = len(text) - DESCRIPTION_CHARACTERS
-    return text if more <= 0 else f"{text[:DESCRIPTION_CHARACTERS]}… ({more} more characters are not shown)"
+    return result_shown(" ".join(text.split()), DESCRIPTION_CHARACTERS)
