@@ -1,7 +1,7 @@
 """The text of each event, in sentences for people.
 
-One file for each family of events, as in `graph/record/events/`. A new kind gets a case here and in the file of
-its family; mypy reports a missing one. An event of a newer release is shown by its name and its fields.
+One file for each family of events, as in `graph/record/events/`. A new kind gets a case here and a function
+in the file of its family; mypy reports a missing one. An event of a newer release is shown by its name and its fields.
 """
 
 from typing import NamedTuple, assert_never
@@ -53,17 +53,10 @@ from planner_executor.graph.record.events import (
     Voted,
 )
 from planner_executor.graph.text.drawing.labels import plain
-from planner_executor.graph.text.event_text.by_person import format_person
-from planner_executor.graph.text.event_text.call import format_call
-from planner_executor.graph.text.event_text.deadline import format_deadline
-from planner_executor.graph.text.event_text.fork import format_fork
-from planner_executor.graph.text.event_text.model import format_model
-from planner_executor.graph.text.event_text.plan import format_plan, step_words
-from planner_executor.graph.text.event_text.review import format_review
-from planner_executor.graph.text.event_text.run import format_run
+from planner_executor.graph.text.event_text import by_person, call, fork, model, plan, review, run, standing, step
+from planner_executor.graph.text.event_text.deadline import deadline_words
+from planner_executor.graph.text.event_text.plan import step_words
 from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
-from planner_executor.graph.text.event_text.standing import format_standing
-from planner_executor.graph.text.event_text.step import format_step
 from planner_executor.graph.text.event_text.values import value_text
 
 __all__ = ["SECTIONS", "EventText", "Section", "event_line", "event_text", "step_words"]
@@ -87,38 +80,84 @@ def event_text(event: Event) -> EventText:
     return EventText(sections, sentence, tuple(details))
 
 
-def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one line for each family of events)
-    """Return the sections and the text of an event."""
+def _formatted(data: EventData, of_step: str) -> Formatted:  # noqa: C901, PLR0912  (a row for each kind of event)
     match data:
-        case (
-            RunStarted()
-            | Configured()
-            | OwnerReplaced()
-            | TakeOverAsked()
-            | Paused()
-            | ValueRedacted()
-            | RunEnded()
-            | RunReopened()
-        ):
-            return format_run(data)
-        case PlanRevised() | PlanRefused() | CallPreviewed() | Steered() | Executing():
-            return format_plan(data)
-        case ReviewRequested() | Decided() | Voted() | ResponseGiven():
-            return format_review(data)
+        case RunStarted():
+            return SECTIONS, run.run_started(data)
+        case Configured():
+            return ("run", "policy"), run.configured(data)
+        case OwnerReplaced():
+            return ("run",), run.owner_replaced(data)
+        case TakeOverAsked():
+            return ("run", "policy", "decisions"), run.take_over_asked(data)
+        case Paused():
+            return ("run",), run.paused(data)
+        case ValueRedacted():
+            return SECTIONS, run.value_redacted(data)
+        case RunEnded():
+            return SECTIONS, run.run_ended(data)
+        case RunReopened():
+            return ("run", "steps", "decisions", "budget"), run.run_reopened(data)
+        case PlanRevised():
+            return ("plans",), plan.plan_revised(data)
+        case PlanRefused():
+            return ("plans",), plan.plan_refused(data)
+        case CallPreviewed():
+            return ("plans",), plan.call_previewed(data)
+        case Steered():
+            return ("plans", "decisions"), plan.steered(data)
+        case Executing():
+            return ("steps",), plan.executing(data)
+        case ReviewRequested():
+            return ("decisions",), review.review_requested(data)
+        case Decided():
+            return ("decisions", "policy", "budget"), review.decided(data)
+        case Voted():
+            return ("decisions",), review.voted(data)
+        case ResponseGiven():
+            return ("decisions",), review.response_given(data)
         case ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer():
-            return format_deadline(data)
-        case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
-            return format_call(data, step)
-        case StepFinished() | StepChecked() | ConditionEvaluated() | BudgetReached() | CapReached():
-            return format_step(data, step)
-        case ModelStarted() | ModelFinished():
-            return format_model(data, step)
-        case RunForked() | Inherited() | CallInherited():
-            return format_fork(data, step)
-        case StepSkipped() | ResultSupplied():
-            return format_person(data, step)
-        case StandingGiven() | StandingRevoked():
-            return format_standing(data)
+            return ("decisions",), deadline_words(data)
+        case CallStarted():
+            return ("steps",), call.call_started(of_step, data)
+        case CallFinished():
+            return ("steps",), call.call_finished(of_step, data)
+        case CallAsked():
+            return ("steps", "decisions"), call.call_asked(of_step, data)
+        case CallRefused():
+            return ("steps", "policy"), call.call_refused(of_step, data)
+        case StepHeld():
+            return ("steps", "policy"), call.step_held(of_step, data)
+        case StepUncertain():
+            return ("steps", "decisions"), call.step_uncertain(of_step, data)
+        case StepFinished():
+            return ("steps",), step.step_finished(of_step, data)
+        case StepChecked():
+            return ("steps",), step.step_checked(of_step, data)
+        case ConditionEvaluated():
+            return ("steps",), step.condition_evaluated(of_step, data)
+        case BudgetReached():
+            return ("budget",), step.budget_reached(data)
+        case CapReached():
+            return ("budget",), step.cap_reached(of_step, data)
+        case ModelStarted():
+            return ("plans", "steps"), model.model_started(of_step, data)
+        case ModelFinished():
+            return ("plans", "steps", "budget"), model.model_finished(of_step, data)
+        case RunForked():
+            return SECTIONS, fork.run_forked(data)
+        case Inherited():
+            return ("steps",), fork.inherited(of_step, data)
+        case CallInherited():
+            return ("steps", "decisions"), fork.call_inherited(of_step, data)
+        case StepSkipped():
+            return ("plans", "steps", "decisions"), by_person.step_skipped(of_step, data)
+        case ResultSupplied():
+            return ("steps", "decisions"), by_person.result_supplied(of_step, data)
+        case StandingGiven():
+            return ("decisions", "policy"), standing.standing_given(data)
+        case StandingRevoked():
+            return ("decisions", "policy"), standing.standing_revoked(data)
         case _:
             assert_never(data)
 

@@ -1,7 +1,5 @@
 """The text of the events of tool calls."""
 
-from typing import assert_never
-
 from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
@@ -10,7 +8,7 @@ from planner_executor.graph.record.events import (
     StepHeld,
     StepUncertain,
 )
-from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import (
     arguments_text,
     outcome_text,
@@ -20,29 +18,10 @@ from planner_executor.graph.text.event_text.values import (
 )
 
 LOOKER = "the planner, which looks before it proposes,"
-CallEvent = CallStarted | CallFinished | CallAsked | CallRefused | StepHeld | StepUncertain
 
 
-def format_call(data: CallEvent, step: str) -> Formatted:
-    """Return the sections and the text of an event of a tool call."""
-    match data:
-        case CallStarted():
-            return ("steps",), _call_started(step, data)
-        case CallFinished():
-            return ("steps",), _call_finished(step, data)
-        case CallAsked():
-            return ("steps", "decisions"), _call_asked(step, data)
-        case CallRefused():
-            return ("steps", "policy"), _call_refused(step, data)
-        case StepHeld():
-            return ("steps", "policy"), _step_held(step, data)
-        case StepUncertain():
-            return ("steps", "decisions"), _step_uncertain(step, data)
-        case _:
-            assert_never(data)
-
-
-def _call_started(step: str, data: CallStarted) -> Words:
+def call_started(step: str, data: CallStarted) -> Words:
+    """Say what is called with which arguments, and what lets it through."""
     repeatable = "" if data.repeatable else ", not to be repeated"
     instead = f", in place of the call {short_digest(data.replaces)}" if data.replaces else ""
     yield f"{step or LOOKER} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}{instead}"
@@ -52,23 +31,27 @@ def _call_started(step: str, data: CallStarted) -> Words:
         yield preview_text(data.previewed)
 
 
-def _call_finished(step: str, data: CallFinished) -> Words:
+def call_finished(step: str, data: CallFinished) -> Words:
+    """Say how the call came out."""
     nothing = ", and nothing happened" if data.nothing_happened else ""
     nothing += ", and it is tried again" if data.again else ""
     yield f"the call of {step or LOOKER} {outcome_text(data.result)}{nothing}"
 
 
-def _call_asked(step: str, data: CallAsked) -> Words:
+def call_asked(step: str, data: CallAsked) -> Words:
+    """Say what the call asks a person."""
     yield f"{step} waits: its call of {data.tool} asks a person"
     yield from (f"it asks: {question.text}" for question in data.questions)
 
 
-def _call_refused(step: str, data: CallRefused) -> Words:
+def call_refused(step: str, data: CallRefused) -> Words:
+    """Say which call was refused, and why."""
     yield f"{step} asked for {data.tool}, which was refused: {data.why}"
     yield f"with {arguments_text(data.args)}"
 
 
-def _step_held(step: str, data: StepHeld) -> Words:
+def step_held(step: str, data: StepHeld) -> Words:
+    """Say which call a person has to see, with what is known of it."""
     yield f"{step} waits for a person to see its call of {data.tool} with {arguments_text(data.args)}"
     if data.asked:
         yield data.asked
@@ -79,7 +62,8 @@ def _step_held(step: str, data: StepHeld) -> Words:
     yield from (f"the same call happened in run {call.run}, in {call.step}" for call in data.before)
 
 
-def _step_uncertain(step: str, data: StepUncertain) -> Words:
+def step_uncertain(step: str, data: StepUncertain) -> Words:
+    """Say which calls may have happened, for a person to settle."""
     yield f"{step} waits: its call of {data.tool} with {arguments_text(data.args)} may have happened already"
     for call in data.calls:
         where = f" of {call.step} in run {call.run}" if call.run else ""

@@ -4,18 +4,14 @@ from typing import assert_never
 
 from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.events import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
-from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import content, short_digest
 
 DeadlineEvent = ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer
 
 
-def format_deadline(data: DeadlineEvent) -> Formatted:
-    """Return the sections and the text of an event about the time to decide."""
-    return ("decisions",), _words(data)
-
-
-def _words(data: DeadlineEvent) -> Words:
+def deadline_words(data: DeadlineEvent) -> Words:
+    """Say which deadline of a request came, or which answer came after it."""
     match data:
         case ReviewReminded():
             yield f"a reminder of request {data.request}, which expires on {moment_in_words(data.expires_at)}"

@@ -1,24 +1,22 @@
 """The text of the events of a fork: its source, and inherited results and calls."""
 
-from typing import assert_never
-
 from planner_executor.graph.record.events import CallInherited, Inherited, RunForked
-from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import arguments_text, outcome_text
 
-ForkEvent = RunForked | Inherited | CallInherited
+
+def run_forked(data: RunForked) -> Words:
+    """Say of which run it is a fork, and what it does anew."""
+    yield f"forked from {data.source}"
+    yield f"done anew: {', '.join(data.again)}"
 
 
-def format_fork(data: ForkEvent, step: str) -> Formatted:
-    """Return the sections and the text of an event of a fork."""
-    match data:
-        case RunForked():
-            return SECTIONS, iter([f"forked from {data.source}", f"done anew: {', '.join(data.again)}"])
-        case Inherited():
-            return ("steps",), iter([f"{step} has its result of {data.source}: {outcome_text(data.result)}"])
-        case CallInherited():
-            made = "made" if data.happened else "begun, and may have happened"
-            words = f"{step} called {data.tool} in {data.source} with {arguments_text(data.args)}"
-            return ("steps", "decisions"), iter([words, f"the call was {made}"])
-        case _:
-            assert_never(data)
+def inherited(step: str, data: Inherited) -> Words:
+    """Say which result the step has of the forked run."""
+    yield f"{step} has its result of {data.source}: {outcome_text(data.result)}"
+
+
+def call_inherited(step: str, data: CallInherited) -> Words:
+    """Say which call the step made in the forked run."""
+    yield f"{step} called {data.tool} in {data.source} with {arguments_text(data.args)}"
+    yield f"the call was {'made' if data.happened else 'begun, and may have happened'}"

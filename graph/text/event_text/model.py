@@ -1,28 +1,16 @@
 """The text of the events of model calls."""
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any
 
 from planner_executor.graph.record.events import ModelFinished, ModelStarted
-from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import content, value_text
 from planner_executor.graph.words.name_list import counted
 
-ModelEvent = ModelStarted | ModelFinished
 
-
-def format_model(data: ModelEvent, step: str) -> Formatted:
-    """Return the sections and the text of an event of a model call."""
-    match data:
-        case ModelStarted():
-            return ("plans", "steps"), _model_started(step, data)
-        case ModelFinished():
-            return ("plans", "steps", "budget"), _model_finished(step, data)
-        case _:
-            assert_never(data)
-
-
-def _model_started(step: str, data: ModelStarted) -> Words:
+def model_started(step: str, data: ModelStarted) -> Words:
+    """Say which model is called for what."""
     place = step if data.item is None else f"{step}[{data.item}]"
     yield f"the {data.role} asked {data.model}{f' for {place}' if step else ''}"
     if data.prompt is None:
@@ -45,7 +33,8 @@ def _content_of(message: Mapping[str, Any]) -> Any:
     return "".join(part if isinstance(part, str) else f"(constant {part})" for part in parts)
 
 
-def _model_finished(step: str, data: ModelFinished) -> Words:
+def model_finished(step: str, data: ModelFinished) -> Words:
+    """Say how the call of the model came out, and what it used."""
     usage = data.usage
     tokens = f", {counted(usage.input_tokens, 'token')} in and {usage.output_tokens} out" if usage is not None else ""
     by = f" by {data.model}" if data.model else ""

@@ -1,13 +1,13 @@
 """The text of the events of a plan: revisions, refusals and amendments."""
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any
 
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.events import CallPreviewed, Executing, PlanRefused, PlanRevised, Steered
-from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import (
     content,
     issue_lines,
@@ -16,27 +16,9 @@ from planner_executor.graph.text.event_text.values import (
     value_text,
 )
 
-PlanEvent = PlanRevised | PlanRefused | CallPreviewed | Steered | Executing
 
-
-def format_plan(data: PlanEvent) -> Formatted:
-    """Return the sections and the text of an event of a plan."""
-    match data:
-        case PlanRevised():
-            return ("plans",), _plan_revised(data)
-        case PlanRefused():
-            return ("plans",), _plan_refused(data)
-        case CallPreviewed():
-            return ("plans",), _previewed(data)
-        case Steered():
-            return ("plans", "decisions"), _steered(data)
-        case Executing():
-            return ("steps",), iter([f"the executor took up revision {data.revision}"])
-        case _:
-            assert_never(data)
-
-
-def _plan_revised(data: PlanRevised) -> Words:
+def plan_revised(data: PlanRevised) -> Words:
+    """Say what the revision changes, and what a person should know of it."""
     yield f"revision {data.revision} of the plan by the {data.author}: {data.reason}"
     yield f"digest {data.digest}"
     steps = {step.get("id"): step for step in data.plan.get("steps", ())}
@@ -73,7 +55,8 @@ def step_words(step: Mapping[str, Any]) -> str:
     return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
 
 
-def _plan_refused(data: PlanRefused) -> Words:
+def plan_refused(data: PlanRefused) -> Words:
+    """Say what is wrong with the plan."""
     yield f"no valid plan by the {data.author}"
     if data.stays is not None:
         yield f"so the plan stays as it was: {data.stays}"
@@ -82,12 +65,19 @@ def _plan_refused(data: PlanRefused) -> Words:
         yield f"the caller's plan: {content(data.brought)}"
 
 
-def _previewed(data: CallPreviewed) -> Words:
+def call_previewed(data: CallPreviewed) -> Words:
+    """Say what the calls of the plan would do."""
     yield "a preview leaves this machine" if data.is_intent else "what tools say of the calls of the proposed plan"
     yield from map(preview_text, data.previews)
 
 
-def _steered(data: Steered) -> Words:
+def steered(data: Steered) -> Words:
+    """Say what a person added to the goal or withdrew."""
     yield amendment_words(data.added, data.withdrawn, data.feedback)
     yield f"by {data.approver}"
     yield from (f"constraint: {constraint}" for constraint in data.constraints)
+
+
+def executing(data: Executing) -> Words:
+    """Say which revision is carried out."""
+    yield f"the executor took up revision {data.revision}"

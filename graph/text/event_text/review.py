@@ -1,9 +1,7 @@
 """The text of the events of a review: requests and decisions."""
 
-from typing import assert_never
-
 from planner_executor.graph.record.events import Decided, ResponseGiven, ReviewRequested, Voted
-from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import (
     content,
     issue_lines,
@@ -24,25 +22,9 @@ DECIDED = {
     "propose": "edited, for others to approve,",
 }
 
-ReviewEvent = ReviewRequested | Decided | Voted | ResponseGiven
 
-
-def format_review(data: ReviewEvent) -> Formatted:
-    """Return the sections and the text of an event of a review."""
-    match data:
-        case ReviewRequested():
-            return ("decisions",), _review_requested(data)
-        case Decided():
-            return ("decisions", "policy", "budget"), _decided(data)
-        case Voted():
-            return ("decisions",), iter([f"{data.approver} approved; still missing: {data.missing}"])
-        case ResponseGiven():
-            return ("decisions",), _response_given(data)
-        case _:
-            assert_never(data)
-
-
-def _review_requested(data: ReviewRequested) -> Words:
+def review_requested(data: ReviewRequested) -> Words:
+    """Say who is asked what."""
     again = " again" if data.error else ""
     yield f"request {data.request} was shown{again}: {', '.join(data.asked)}, about digest {short_digest(data.digest)}"
     if data.answer is not None:
@@ -56,7 +38,8 @@ def _review_requested(data: ReviewRequested) -> Words:
     yield from (f"shown: {line}" for words in texts for line in truncated(plain_description(words)).split("\n"))
 
 
-def _decided(data: Decided) -> Words:
+def decided(data: Decided) -> Words:
+    """Say who decided what, and on what."""
     who = data.approver
     ahead = f"the standing approval {data.standing} of {who}"
     by = {"person": f"a person ({who})", "unseen": f"{who}, unseen", "standing": ahead}.get(data.by, f"the {data.by}")
@@ -85,6 +68,12 @@ def _decided(data: Decided) -> Words:
         yield f"the budget is now {limits_text(data.budget)}"
 
 
-def _response_given(data: ResponseGiven) -> Words:
+def response_given(data: ResponseGiven) -> Words:
+    """Say who responded to which request."""
     yield f"{data.approver} responded to request {data.request}; whoever carries the run on takes it up"
     yield f"the response: {content(data.response)}"
+
+
+def voted(data: Voted) -> Words:
+    """Say who approved, and how many more it takes."""
+    yield f"{data.approver} approved; still missing: {data.missing}"

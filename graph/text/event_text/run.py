@@ -1,7 +1,5 @@
 """The text of the events of a run: start, configuration, redaction and end."""
 
-from typing import assert_never
-
 from planner_executor.graph.record.events import (
     Configuration,
     Configured,
@@ -14,7 +12,7 @@ from planner_executor.graph.record.events import (
     TakeOverAsked,
     ValueRedacted,
 )
-from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import (
     changed_playbook,
     content,
@@ -26,33 +24,9 @@ from planner_executor.graph.text.event_text.values import (
 )
 from planner_executor.graph.words.name_list import counted
 
-RunEvent = RunStarted | Configured | OwnerReplaced | TakeOverAsked | Paused | ValueRedacted | RunEnded | RunReopened
 
-
-def format_run(data: RunEvent) -> Formatted:
-    """Return the sections and the text of an event of a run."""
-    match data:
-        case RunStarted():
-            return SECTIONS, _run_started(data)
-        case Configured():
-            return ("run", "policy"), _configured(data)
-        case OwnerReplaced():
-            return ("run",), iter([f"continues in another process; {_former(data)}"])
-        case TakeOverAsked():
-            return ("run", "policy", "decisions"), _take_over_asked(data)
-        case Paused():
-            return ("run",), iter([f"paused: {data.reason}{_by(data.by)}{until_text(data.due_at)}"])
-        case ValueRedacted():
-            return SECTIONS, _redacted(data)
-        case RunEnded():
-            return SECTIONS, _run_ended(data)
-        case RunReopened():
-            return ("run", "steps", "decisions", "budget"), _run_reopened(data)
-        case _:
-            assert_never(data)
-
-
-def _run_started(data: RunStarted) -> Words:
+def run_started(data: RunStarted) -> Words:
+    """Say with which goal and terms the run starts."""
     yield f"started for the goal: {data.goal}"
     if data.playbook:
         yield f"runs the playbook {playbook_text(data.playbook)}"
@@ -68,7 +42,8 @@ def _run_started(data: RunStarted) -> Words:
         yield from _configuration(data.configured)
 
 
-def _configured(data: Configured) -> Words:
+def configured(data: Configured) -> Words:
+    """Say under which terms the run goes on."""
     taken_over = f"was taken over by {data.approver} under other terms" if data.approver else ""
     yield taken_over or "continues under other terms"
     if data.budget is not None and data.budget.names:
@@ -76,7 +51,8 @@ def _configured(data: Configured) -> Words:
     yield from _configuration(data.configuration)
 
 
-def _take_over_asked(data: TakeOverAsked) -> Words:
+def take_over_asked(data: TakeOverAsked) -> Words:
+    """Say who asked for which other terms."""
     yield f"{data.approver} asked to take it over under other terms; this takes {data.missing}"
     yield data.differs
 
@@ -100,19 +76,22 @@ def _named(stored: Content) -> str:
     return f"in artifact {stored.artifact['id']}" if stored.artifact else ""
 
 
-def _redacted(data: ValueRedacted) -> Words:
+def value_redacted(data: ValueRedacted) -> Words:
+    """Say what was redacted by whom, and what is left of it."""
     events = ", ".join(str(one.seq) for one in data.left)
     yield f"a value was removed from events {events} by {data.by}: {data.reason}"
 
 
-def _run_ended(data: RunEnded) -> Words:
+def run_ended(data: RunEnded) -> Words:
+    """Say how the run ended."""
     yield f"ended as {data.status}: {data.reason}{_by(data.by)}"
     if data.answer != Content():
         yield f"answer: {content(data.answer)}"
     yield from normalization_notes(data)
 
 
-def _run_reopened(data: RunReopened) -> Words:
+def run_reopened(data: RunReopened) -> Words:
+    """Say who reopened the run, and for what."""
     yield f"reopened by {data.approver}"
     if data.again:
         yield f"tried again: {', '.join(data.again)}"
@@ -120,8 +99,15 @@ def _run_reopened(data: RunReopened) -> Words:
         yield f"the budget is now {limits_text(data.budget)}"
 
 
-def _former(data: OwnerReplaced) -> str:
-    return f"{data.process} {'is dead' if data.is_dead else 'showed no sign of life, and may stand still'}"
+def owner_replaced(data: OwnerReplaced) -> Words:
+    """Say why another process took the run."""
+    state = "is dead" if data.is_dead else "showed no sign of life, and may stand still"
+    yield f"continues in another process; {data.process} {state}"
+
+
+def paused(data: Paused) -> Words:
+    """Say why the run pauses, and until when."""
+    yield f"paused: {data.reason}{_by(data.by)}{until_text(data.due_at)}"
 
 
 def _by(person: str | None) -> str:

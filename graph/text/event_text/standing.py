@@ -1,26 +1,12 @@
 """The text of the events of standing approvals."""
 
 import time
-from typing import assert_never
 
 from planner_executor.graph.record.events import StandingGiven, StandingRevoked
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
-from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import value_text
 from planner_executor.graph.words.name_list import counted
-
-StandingEvent = StandingGiven | StandingRevoked
-
-
-def format_standing(data: StandingEvent) -> Formatted:
-    """Return the sections and the text of an event of a standing approval."""
-    match data:
-        case StandingGiven(approval=approval):
-            return ("decisions", "policy"), _given(approval)
-        case StandingRevoked():
-            return ("decisions", "policy"), iter([f"the standing approval {data.id} was revoked by {data.approver}"])
-        case _:
-            assert_never(data)
 
 
 def standing_line(use: StandingUse) -> str:
@@ -39,7 +25,9 @@ def ahead_line(use: StandingUse) -> str:
     return f"{calls} approved ahead by {', '.join(approval.given_by)} (standing approval {approval.id})"
 
 
-def _given(approval: StandingApproval) -> Words:
+def standing_given(data: StandingGiven) -> Words:
+    """Say what is approved from now on, and within which bounds."""
+    approval = data.approval
     who = ", ".join(approval.given_by)
     what = counted(approval.at_most, "further call" if approval.playbook is None else "run")
     yield f"{who} approved {what} of {approval.about} {_extent(approval)}: {approval.id}"
@@ -52,3 +40,8 @@ def _extent(approval: StandingApproval) -> str:
         return "in this run" if approval.run is None else f"in run {approval.run}"
     where = "in runs that they ask for, " if approval.of_givers else ""
     return f"{where}until {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(approval.until))}"
+
+
+def standing_revoked(data: StandingRevoked) -> Words:
+    """Say who revoked which standing approval."""
+    yield f"the standing approval {data.id} was revoked by {data.approver}"
