@@ -267,6 +267,14 @@ def read_answer(screen: Screen, question: str) -> str:
     return _line(screen, question)
 
 
+def is_confirmed(screen: Screen, question: str) -> bool:
+    """Whether the person says yes; anything else, and the end of the input, is a no."""
+    try:
+        return read_answer(screen, f"{question} [y/N] ").lower() in ("y", "yes")
+    except Postponed:
+        return False
+
+
 def _line(screen: Screen, question: str) -> str:
     screen.ask(question)
     line = sys.stdin.readline()

@@ -45,23 +45,12 @@ class Revisions(Sequence[Revision]):
 
 def revisions_in(events: Sequence[Event]) -> Revisions:
     """Return the revisions in events."""
-    return Revisions(tuple(_revision(event) for event in events if event.kind == PlanRevised.kind))
-
-
-def _revision(event: Event) -> Revision:
-    payload = event.payload
-    diff = payload.get("diff") or {}
-    return Revision(
-        number=payload["revision"],
-        at=event.at,
-        author=str(payload.get("author") or ""),
-        reason=str(payload.get("reason") or ""),
-        diff=PlanDiff(
-            added=tuple(diff.get("added", ())),
-            changed=tuple(diff.get("changed", ())),
-            removed=tuple(diff.get("removed", ())),
-            answer=bool(diff.get("answer")),
-        ),
+    return Revisions(
+        tuple(
+            Revision(data.revision, event.at, data.author, data.reason or "", data.diff)
+            for event in events
+            if isinstance(data := event.data_if_known, PlanRevised)
+        )
     )
 
 

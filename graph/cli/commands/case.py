@@ -10,9 +10,8 @@ from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.playbook_options import Values, playbook_given, values_given
-from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.run_lookup import with_run
-from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, folder_of_cases
 from planner_executor.graph.runs.case_of_run import case_of_run, playbook_named_by
@@ -49,7 +48,7 @@ def add(
         made = with_run(db, run, lambda runs: case_of_run(runs, run, found, values))
         file = folder_of_cases(found.path) / f"{name or run.replace('/', '_')}.yaml"
         screen.say_each(_values_of(made))
-        if not yes and not _is_confirmed(screen, file):
+        if not yes and not is_confirmed(screen, f"Write these values to {file}?"):
             raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
         _write(file, made)
         screen.say(f"wrote {file}; it expects the run to end {made.ends}")
@@ -64,14 +63,6 @@ def _values_of(made: Case) -> list[str]:
         said = f"failed: {shown(one.error)}" if one.error is not None else shown(one.answer)
         lines.append(f"{place}, {who}: {said}")
     return [*lines, *(f"expected call: {one}" for one in made.calls)]
-
-
-def _is_confirmed(screen: Screen, file: Path) -> bool:
-    try:
-        answer = read_answer(screen, f"Write these values to {file}? [y/N] ")
-    except Postponed:
-        return False
-    return answer.lower() in ("y", "yes")
 
 
 def _write(file: Path, made: Case) -> None:

@@ -233,7 +233,7 @@ def test(
         if not cases:
             raise InputError("playbook", "there are no cases; make one of a run: `planner-executor case add RUN`")
         with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
-            results = _run_cases(cases, built, reads)
+            results = asyncio.run(_run_cases(cases, built, reads))
         for result in results:
             screen.say(f"{result.playbook} {result.case}: {'failed' if result.faults else 'passed'}")
             for fault in result.faults:
@@ -256,18 +256,14 @@ def _tested(file: Path | None, config: Path | None) -> list[Playbook]:
     return [one.playbook for one in found_in(folder) if one.playbook is not None]
 
 
-def _run_cases(
+async def _run_cases(
     cases: Sequence[tuple[Playbook, str, Case]], built: Mapping[str, Any], reads: bool
 ) -> "list[CaseResult]":
     from planner_executor.graph.builder.graph_builder import build_graph
     from planner_executor.graph.evaluation.case_run import run_case
 
     toolbox = build_graph(**built).services.toolbox
-
-    async def run_all() -> "list[CaseResult]":
-        return [await run_case(one, name, case, toolbox, reads=reads) for one, name, case in cases]
-
-    return asyncio.run(run_all())
+    return [await run_case(one, name, case, toolbox, reads=reads) for one, name, case in cases]
 
 
 @playbook.command(epilog=EPILOG)

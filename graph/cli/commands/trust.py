@@ -9,7 +9,7 @@ import typer
 
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.options import path_of
-from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.settings.settings_file import FILE, SettingsFile, read_file
@@ -52,7 +52,9 @@ def trust(
                 screen.say(f"{path}: {act}")
         for path, content, _ in read:
             _say_change(screen, path, content)
-        if not yes and not _is_confirmed(screen, [path for path, *_ in read]):
+        if not yes and not is_confirmed(
+            screen, f"Trust {' and '.join(str(path) for path, *_ in read)} until a change?"
+        ):
             raise InputError("--yes", "nothing was trusted, because nothing was confirmed; answer y, or give --yes")
         for path, content, _ in read:
             trust_file(path, content)  # what was read: a change in between is not trusted
@@ -100,14 +102,6 @@ def _say_change(screen: Screen, file: Path, content: bytes) -> None:
     if before is not None and before != content:
         screen.say(f"{file} has changed since it was trusted:")
         screen.say_each(changed_lines(before.decode("utf-8", "replace"), content.decode("utf-8", "replace")))
-
-
-def _is_confirmed(screen: Screen, files: Sequence[Path]) -> bool:
-    try:
-        answer = read_answer(screen, f"Trust {' and '.join(map(str, files))} until a change? [y/N] ")
-    except Postponed:
-        return False
-    return answer.lower() in ("y", "yes")
 
 
 def _content(file: Path) -> bytes:

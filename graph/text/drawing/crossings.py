@@ -24,7 +24,7 @@ def untangled(layers: Layers, sweeps: int) -> Order:
     for sweep in range(sweeps):
         if not fewest:
             break
-        order = _swept_down(layers, order) if sweep % 2 == 0 else _swept_up(layers, order)
+        order = _swept(order, layers.above) if sweep % 2 == 0 else _swept(order[::-1], layers.below)[::-1]
         count = crossings(layers, order)
         if count < fewest:
             best, fewest = order, count
@@ -46,18 +46,12 @@ def crossings(layers: Layers, order: Order) -> int:
     return count
 
 
-def _swept_down(layers: Layers, order: Order) -> Order:
+def _swept(order: Order, neighbours: list[list[int]]) -> Order:
+    """Sort each row but the first by the one swept before it."""
     swept = order[:1]
     for row in order[1:]:
-        swept.append(_sorted_by_mean(row, swept[-1], layers.above))
+        swept.append(_sorted_by_mean(row, swept[-1], neighbours))
     return swept
-
-
-def _swept_up(layers: Layers, order: Order) -> Order:
-    swept = order[-1:]
-    for row in reversed(order[:-1]):
-        swept.append(_sorted_by_mean(row, swept[-1], layers.below))
-    return swept[::-1]
 
 
 def _sorted_by_mean(row: list[int], fixed: list[int], neighbours: list[list[int]]) -> list[int]:

@@ -1,7 +1,9 @@
 """Steps in layers: each below its dependencies, with bends in edges that pass a layer."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from planner_executor.graph.plan.schedule import Waits, levels
 
@@ -100,14 +102,7 @@ def without_implied(waits: Waits) -> Waits:
     before_it: dict[str, int] = {}
     kept: dict[str, tuple[str, ...]] = {}
     for step in sorted(waits, key=level.__getitem__):
-        indirect = _union(before_it[before] for before in waits[step])
+        indirect = reduce(or_, (before_it[before] for before in waits[step]), 0)
         kept[step] = tuple(before for before in waits[step] if not indirect & bit[before])
-        before_it[step] = indirect | _union(bit[before] for before in waits[step])
+        before_it[step] = reduce(or_, (bit[before] for before in waits[step]), indirect)
     return {step: kept[step] for step in waits}
-
-
-def _union(sets: Iterable[int]) -> int:
-    union = 0
-    for one in sets:
-        union |= one
-    return union

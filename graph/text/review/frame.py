@@ -76,13 +76,10 @@ def sentence(text: str) -> str:
 
 def to_markdown(blocks: Iterable[Block]) -> str:
     """Return the description of these blocks."""
-    text = ""
-    before: Block | None = None
-    for block in blocks:
-        apart = "" if before is None else "\n" if _is_item(before) and _is_item(block) else "\n\n"
-        text += apart + (block.text if isinstance(block, Prose) else fenced("\n".join(block.lines), block.kind))
-        before = block
-    return text
+    return _apart(
+        (block, block.text if isinstance(block, Prose) else fenced("\n".join(block.lines), block.kind))
+        for block in blocks
+    )
 
 
 def to_blocks(description: str) -> Iterator[Block]:
@@ -102,13 +99,12 @@ def to_blocks(description: str) -> Iterator[Block]:
 
 def to_text(blocks: Iterable[Block], width: int | None = None) -> str:
     """Return the blocks as plain text; prose takes at most `width` columns, of a longer word the middle is left out."""
-    text = ""
-    before: Block | None = None
-    for block in blocks:
-        apart = "" if before is None else "\n" if _is_item(before) and _is_item(block) else "\n\n"
-        text += apart + "\n".join(block.lines if isinstance(block, Data) else _wrapped(block.text, width))
-        before = block
-    return visible(text)
+    return visible(
+        _apart(
+            (block, "\n".join(block.lines if isinstance(block, Data) else _wrapped(block.text, width)))
+            for block in blocks
+        )
+    )
 
 
 def plain_description(description: str, width: int | None = None) -> str:
@@ -151,6 +147,16 @@ def _wrapped(text: str, width: int | None) -> list[str]:
         return filled(text, width)
     lines = filled(text.removeprefix(ITEM), width - len(ITEM))
     return [ITEM + lines[0], *(" " * len(ITEM) + line for line in lines[1:])]
+
+
+def _apart(told: Iterable[tuple[Block, str]]) -> str:
+    """Join the texts of blocks: the items of a list by a line break, all others by an empty line."""
+    text, before = "", None
+    for block, words_of_it in told:
+        if before is not None:
+            text += "\n" if _is_item(before) and _is_item(block) else "\n\n"
+        text, before = text + words_of_it, block
+    return text
 
 
 def _is_item(block: Block) -> bool:
