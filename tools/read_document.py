@@ -7,7 +7,8 @@ from pydantic import Field
 
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.documents.library import Library
-from planner_executor.tools.documents.loading import KINDS, read_lines, read_pages
+from planner_executor.tools.documents.loading import KINDS, read_lines
+from planner_executor.tools.documents.pdf_blocks import pdf_pages
 from planner_executor.tools.errors import SourceNotReadable
 from planner_executor.tools.numbers_in_words import counted
 
@@ -30,7 +31,7 @@ def read_document(library: Library) -> BaseTool:
         file = library.file(path)
         source = file.relative_to(library.folder.resolve()).as_posix()
         if KINDS[file.suffix.lower()] == "pdf":
-            return _page(source, read_pages(source, file), start_line, max_lines, number_lines)
+            return _page(source, pdf_pages(source, file)[1], start_line, max_lines, number_lines)
         return _lines(source, read_lines(source, file), start_line, max_lines, number_lines)
 
     return StructuredTool.from_function(

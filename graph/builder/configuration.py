@@ -16,7 +16,6 @@ from planner_executor.graph.errors import ConfigError, PolicyError
 from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.catalog import ToolSpec, absent_in
-from planner_executor.graph.policy.modes import ApprovalMode
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.policy.strictness import looser_points
@@ -59,8 +58,8 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
         if (limit := getattr(settings, name)) is not None and (fault := limit_fault(name, limit)):
             raise ConfigError(f"{name}={limit!r} is not possible; it {fault}")
     _check_names(settings)
-    modes = [given["approval"]] if "approval" in given else []
-    return _with_approval(settings, [*modes, *([policy.approval] if policy.approval else [])])
+    modes = [mode for mode in (given.get("approval"), policy.approval) if mode]
+    return replace(settings, approval=min(modes, key=CHOICES["approval"].index)) if modes else settings
 
 
 def _check_names(settings: Settings) -> None:
@@ -344,10 +343,6 @@ def _unknown_tool(known: Iterable[str]) -> str:
 
 def _line(policy: Any, path: tuple[str, ...]) -> int | None:
     return line_of(Path(policy).read_text("utf-8"), path) if isinstance(policy, str | Path) else None
-
-
-def _with_approval(settings: Settings, modes: list[ApprovalMode]) -> Settings:
-    return replace(settings, approval=min(modes, key=CHOICES["approval"].index)) if modes else settings
 
 
 def _name(policy: Any) -> str:

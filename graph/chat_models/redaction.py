@@ -30,7 +30,8 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     >>> without_secrets("Incorrect API key provided: sk-proj-1234567890")
     'Incorrect API key provided: [key]'
     """
-    known = {value for value in (*secrets, *_environment()) if len(value) >= MIN_CHARACTERS}
+    of_environment = (value for name, value in os.environ.items() if _NAMES.search(name))
+    known = {value for value in (*secrets, *of_environment) if len(value) >= MIN_CHARACTERS}
     for value in sorted(known, key=len, reverse=True):  # a key may contain another one
         text = text.replace(value, MASK)
     return _SHAPES.sub(MASK, text)
@@ -59,7 +60,3 @@ def _secrets_in(value: Any, name: str) -> Iterator[str]:
     elif isinstance(value, BaseModel):
         for field in type(value).model_fields:
             yield from _secrets_in(getattr(value, field, None), field)
-
-
-def _environment() -> Iterator[str]:
-    yield from (value for name, value in os.environ.items() if _NAMES.search(name))

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.words.unreadable import unreadable
 
 VARIABLES = ("VISUAL", "EDITOR")
 USUAL = ("notepad",) if os.name == "nt" else ("sensible-editor", "nano", "vim", "vi")
@@ -30,10 +30,8 @@ def edited(text: str, name: str) -> str:
         file.touch(mode=0o600)
         file.write_text(text, "utf-8", newline="\n")
         _run([*command, str(file)])
-        try:
+        with file_faults("edit", f"what {command[0]} saved cannot be read"):
             return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError("edit", f"what {command[0]} saved cannot be read: {unreadable(error)}") from error
 
 
 def _run(command: list[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.errors import InputError
+from planner_executor.graph.cli.file_faults import file_faults
 
 if TYPE_CHECKING:
     from planner_executor.graph.evaluation.case_run import CaseResult
@@ -26,7 +26,5 @@ def write_junit(file: Path, results: "Sequence[CaseResult]") -> None:
     """
     from planner_executor.graph.evaluation.junit import junit_xml
 
-    try:
+    with file_faults("--junit", file, "; name another file"):
         file.write_text(junit_xml(results), "utf-8")
-    except OSError as error:
-        raise InputError("--junit", f"{file}: {error.strerror}; name another file") from error

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.broken_json import json_fault
 from planner_executor.graph.plan.unique_keys import read_json
-from planner_executor.graph.words.unreadable import unreadable
 
 
 def read_plan_file(option: str, path: Path) -> Any:
@@ -15,10 +15,8 @@ def read_plan_file(option: str, path: Path) -> Any:
     Raises:
         InputError: The file cannot be read, or is not a JSON object or list.
     """
-    try:
+    with file_faults(option, path):
         text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(option, f"{path}: {unreadable(error)}") from error
     if fault := json_fault(text):
         raise InputError(option, f"{path} is not valid JSON: {fault}")
     plan = read_json(text)

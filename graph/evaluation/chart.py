@@ -52,9 +52,8 @@ def _below_title(about: Mapping[str, Any], summary: Summary) -> str:
 
 def _panel(left: float, top: float, name: str, figures: Mapping[str, Interval], arms: Sequence[str]) -> str:
     words = MEASURES.get(name, "success")
-    most = (
-        1.0 if name == "success" else max((_upper_bound(interval) for interval in figures.values()), default=0.0) or 1.0
-    )
+    highest = max((max(one.value, one.high or 0.0) for one in figures.values()), default=0.0)
+    most = 1.0 if name == "success" else highest or 1.0
     drawn = [_row(left, top + 32 + ROW * row, (row, arm), name, figures.get(arm), most) for row, arm in enumerate(arms)]
     return "\n".join([_text(left, top + 10, words, "name"), *drawn])
 
@@ -79,10 +78,6 @@ def _row(left: float, y: float, row: tuple[int, str], name: str, interval: Inter
     hint = f"<title>{_shown(f'{arm}: {format_interval(name, interval)}')}</title>"
     value = _text(start + PLOT + 10, y + 4, format_value(name, interval.value), "value")
     return f"<g>{hint}{label}{axis}{whisker}{dot}{value}</g>"
-
-
-def _upper_bound(interval: Interval) -> float:
-    return max(interval.value, interval.high or 0.0)
 
 
 def _text(x: float, y: float, words: str, kind: str) -> str:

@@ -37,17 +37,14 @@ class Results:
     @property
     def usage(self) -> Usage:
         """Usage of all trials, void ones included."""
-        spent = Usage()
-        for trial in self.trials:
-            used = trial.spent.usage
-            spent = spent.plus(
-                model_calls=used.model_calls,
-                tokens=used.tokens,
-                cost_usd=used.cost_usd,
-                tool_calls=used.tool_calls,
-                wall_s=used.wall_s,
-            )
-        return spent
+        used = [trial.spent.usage for trial in self.trials]
+        return Usage(
+            model_calls=sum(one.model_calls for one in used),
+            tokens=sum(one.tokens for one in used),
+            cost_usd=sum(one.cost_usd for one in used),
+            tool_calls=sum(one.tool_calls for one in used),
+            wall_s=sum(one.wall_s for one in used),
+        )
 
     def remaining(self, slots: Iterable[PlannedTrial]) -> list[PlannedTrial]:
         """Return the trials that are missing or void."""

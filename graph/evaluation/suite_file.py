@@ -3,9 +3,9 @@
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from planner_executor.graph.errors import InputError, SuiteError
 from planner_executor.graph.evaluation.suite import CaseTable, PlaybookCase, Suite, SuiteTable
@@ -17,6 +17,8 @@ from planner_executor.graph.words.tables import read
 from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
 
+Read = TypeVar("Read")
+
 
 def read_suite(path: str | Path) -> Suite:
     """Return the suite in a file; its default name is the file's.
@@ -25,8 +27,8 @@ def read_suite(path: str | Path) -> Suite:
         SuiteError: A file cannot be read, or its content is invalid.
     """
     file = Path(path)
-    text = _text(file)
-    raw = _table(file, text)
+    text = _read(file, lambda: file.read_text("utf-8"))
+    raw = _read(file, lambda: tomllib.loads(text))
     if isinstance(raw.get("playbook"), str):
         raw["cases"] = _of_playbook(file, raw)
     if isinstance(cases := raw.get("cases"), str):
@@ -69,23 +71,16 @@ def _in_words(place: Place, why: str) -> str:
     return f"{'.'.join(place)} {why}".strip()
 
 
-def _text(file: Path) -> str:
+def _read(file: Path, reading: Callable[[], Read]) -> Read:
     try:
-        return file.read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
-
-
-def _table(file: Path, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        return reading()
+    except (OSError, ValueError, RecursionError) as error:
         raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
 
 
 def _lines(file: Path) -> list[Any]:
     cases = []
-    for number, line in enumerate(_text(file).splitlines(), 1):
+    for number, line in enumerate(_read(file, lambda: file.read_text("utf-8")).splitlines(), 1):
         try:
             cases += [json.loads(line)] if line.strip() else []
         except (ValueError, RecursionError) as error:

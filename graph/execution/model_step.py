@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
-from planner_executor.graph.calls.tool_call import Finished
+from planner_executor.graph.calls.tool_call import Admitted, Finished
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.answer import Flaw, flaw_of
 from planner_executor.graph.chat_models.json_text import NoJson, cannot_in, value_from
@@ -230,16 +230,13 @@ class ModelStep:
 
     async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: TrustLabel) -> Finished:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)
-        if not isinstance(admitted, Finished):
-            await self.gate.commit_in_turn(admitted)
-            admitted = await self.gate.perform(admitted)
-            await self.gate.commit([admitted], [])
-        self.label = joined([self.label, admitted.call.label])
+        finished = await finished_alone(self.gate, admitted)
+        self.label = joined([self.label, finished.call.label])
         self._asked_for.add(tool)
-        if admitted.result.status == "succeeded":
+        if finished.result.status == "succeeded":
             self.called[tool] += 1
             self.refusals.succeeded(tool, asked, self._turn)
-        return admitted
+        return finished
 
     def _unreadable(self, request: Any) -> BaseMessage:
         self.refusals.add(Refusal(str(request["name"]), UNREADABLE, self._turn, by_person=False), {})
@@ -258,6 +255,16 @@ class ModelStep:
         # Of the list of a batch the length alone counts: a value of another form loses the others nothing.
         output = {**self._output, "items": {}} if isinstance(self._output, Mapping) and self.batch else self._output
         return _formed(text, output)
+
+
+async def finished_alone(gate: CallGate, admitted: Admitted | Finished) -> Finished:
+    """Make a call that ends on record before its step or item does, unless it is there."""
+    if isinstance(admitted, Finished):
+        return admitted
+    await gate.commit_in_turn(admitted)
+    finished = await gate.perform(admitted)
+    await gate.commit([finished], [])
+    return finished
 
 
 def _list_of(output: Output | None, count: int) -> Output:

@@ -142,7 +142,10 @@ class Review:
             plan = subject.plan or run.recorded_plan()
             stands = partial(_stands_in, state, run, request, plan)
             if not await done_aside(_steps(subject), stands):
-                return await _announced(run, request, subject, _way_round(state))
+                # Round by the planner, unless another node has just gone there: a client's `goto` lets two nodes run
+                # at once. One of them waits here, or they would take turns for ever.
+                way: Route = "review" if route_of(state) == "announce" else "announce"
+                return await _announced(run, request, subject, way)
             if shown is None:
                 event, values = await done_aside(_steps(subject), partial(requested, run, request))
                 await writer.write(event, artifacts=values)
@@ -272,11 +275,3 @@ async def _announced(
         return state_update(run, route, **shown, **plan, messages=[message_of(run, request)])
 
     return await done_aside(_steps(subject), announced)
-
-
-def _way_round(state: State) -> Route:
-    """Return the way to a request that is announced: round by the planner, unless another node has just gone there.
-
-    A client's `goto` lets two nodes run at once. One of them waits here, or they would take turns for ever.
-    """
-    return "review" if route_of(state) == "announce" else "announce"

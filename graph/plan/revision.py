@@ -11,7 +11,7 @@ from planner_executor.graph.plan.normalization import read_id, unknown_key, unwr
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_params, read_steps
 from planner_executor.graph.plan.references import references_in
-from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.validation import graph_issues
 
@@ -99,15 +99,11 @@ def _merge(current: Plan, succeeded: Collection[str], keep: list[str], given: li
     stays = {*succeeded, *keep}
     replacing = {draft.id: draft for draft in given if draft.id in current.by_id and draft.id not in stays}
     merged = [
-        replacing.get(step.id) or _draft(step, step.id in succeeded)
+        replacing.get(step.id) or StepDraft(step.to_json(), step=step, is_settled=step.id in succeeded)
         for step in current.steps
         if step.id in stays or step.id in replacing
     ]
     return merged + [draft for draft in given if replacing.get(draft.id) is not draft]
-
-
-def _draft(step: Step, is_settled: bool) -> StepDraft:
-    return StepDraft(step.to_json(), step=step, is_settled=is_settled)
 
 
 def _answer_kept(current: Plan, merged: list[StepDraft]) -> Any:

@@ -62,7 +62,7 @@ class PassageIndex:
         with self._lock:
             self._follow({document.source: document for document in documents})
             ranked = self._database.execute(_RANKED, (match_any(words),)).fetchall()
-            holding = [self._rows_holding(word) for word in words]
+            holding = [{row for (row,) in self._database.execute(_HOLDING, (match_any((word,)),))} for word in words]
             passages = {row: self._passages[row] for row, _ in ranked}
             titles = {source: document.title for source, (document, _) in self._rows.items()}
         found = [
@@ -76,9 +76,6 @@ class PassageIndex:
         ]
         found.sort(key=lambda each: (-each.score, each.passage.source, each.passage.line or each.passage.page or 0))
         return _spread(found, limit)
-
-    def _rows_holding(self, word: str) -> set[int]:
-        return {row for (row,) in self._database.execute(_HOLDING, (match_any((word,)),))}
 
     def _follow(self, documents: dict[str, Document]) -> None:
         """Bring the index in step with the documents, touching only those that changed."""

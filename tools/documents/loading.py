@@ -51,11 +51,6 @@ def _document(source: str, file: Path, pdf_bounds: Bounds) -> Document:
     return Document(source, kind, _heading(passages, source), len(lines), passages)
 
 
-def read_pages(source: str, file: Path) -> list[str]:
-    """Return the text of each page of a PDF."""
-    return pdf_pages(source, file)[1]
-
-
 def read_lines(source: str, file: Path) -> list[str]:
     """Return the lines of a file that is not a PDF; for HTML the words that stand on each line of the source."""
     lines = _lines(source, _content(source, file))

@@ -7,10 +7,9 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.commands.doctor import megabytes
-from planner_executor.graph.cli.database_file import is_missing
+from planner_executor.graph.cli.database_file import check_exists
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.run_lookup import with_runs
-from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.database_name import shown
 
 
@@ -20,7 +19,6 @@ def backup(
 ) -> None:
     """Copy the database with its runs and checkpoints to a new file, as one moment has it; runs go on meanwhile."""
     with command_screen() as screen:
-        if is_missing(db):
-            raise InputError("--db", f"the database {shown(db)} does not exist")
+        check_exists(db)
         with_runs(db, lambda runs: runs.ledger.back_up(file))
         screen.say(f"backed up {shown(db)} to {file}: {megabytes(file.stat().st_size)}")

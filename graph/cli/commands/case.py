@@ -9,6 +9,7 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.playbook_options import Values, playbook_given, values_given
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.run_lookup import with_run
@@ -50,7 +51,10 @@ def add(
         screen.say_each(_values_of(made))
         if not yes and not is_confirmed(screen, f"Write these values to {file}?"):
             raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
-        _write(file, made)
+        with file_faults("--as", file, "; give another name"):
+            file.parent.mkdir(exist_ok=True)
+            with file.open("x", encoding="utf-8") as target:
+                target.write(made.to_text())
         screen.say(f"wrote {file}; it expects the run to end {made.ends}")
 
 
@@ -63,12 +67,3 @@ def _values_of(made: Case) -> list[str]:
         said = f"failed: {shown(one.error)}" if one.error is not None else shown(one.answer)
         lines.append(f"{place}, {who}: {said}")
     return [*lines, *(f"expected call: {one}" for one in made.calls)]
-
-
-def _write(file: Path, made: Case) -> None:
-    try:
-        file.parent.mkdir(exist_ok=True)
-        with file.open("x", encoding="utf-8") as target:
-            target.write(made.to_text())
-    except OSError as error:
-        raise InputError("--as", f"{file}: {error.strerror}; give another name") from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.database_file import is_missing
+from planner_executor.graph.cli.database_file import check_exists
 from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, command_screen
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
@@ -38,8 +38,7 @@ def copy(
     with command_screen() as screen:
         if bool(names) == all_:
             raise InputError("run", "name the runs to copy, or give --all")
-        if is_missing(db):
-            raise InputError("--db", f"the database {shown(db)} does not exist")
+        check_exists(db)
         left = asyncio.run(_copy(screen, db, to, names or []))
         if left:
             raise typer.Exit(STORAGE if any(isinstance(error, LedgerError) for error in left) else USAGE)

@@ -8,6 +8,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import visible_json
@@ -51,12 +52,6 @@ def draw(
         if output is None or drawn is None:
             screen.show_text(plan_text(found.plan, found.step_status, width=screen.columns))
             return
-        _write(output, drawn(found.plan, found.step_status))
+        with file_faults("--output", output):
+            output.write_text(drawn(found.plan, found.step_status), encoding="utf-8")
         screen.say(f"wrote {output}")
-
-
-def _write(output: Path, text: str) -> None:
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError("--output", f"{output}: {error.strerror or error}") from error

@@ -10,8 +10,8 @@ import typer
 
 from planner_executor.graph.cli.command_line import program
 from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.words.unreadable import unreadable
 
 PROJECT = Path(__file__).parents[1] / "first_project"
 INERT = ".txt"
@@ -23,10 +23,8 @@ def new(
 ) -> None:
     """Write a small project of your own: three tools, settings, a policy, a plan and a test."""
     with command_screen() as screen:
-        try:
+        with file_faults("FOLDER", f"{folder} cannot be written"):
             written = write_project(folder)
-        except OSError as error:
-            raise InputError("FOLDER", f"{folder} cannot be written: {unreadable(error)}") from error
         screen.say(f"wrote {', '.join(written)}")
         screen.say(f"next: cd {shlex.quote(str(folder))} && {program()} trust", whole="")
 

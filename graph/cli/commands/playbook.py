@@ -13,6 +13,7 @@ from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen, exit_code
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.playbook_options import File, Values, pair, playbook_given, values_given
@@ -298,11 +299,8 @@ def save(
 
 
 def _write(file: Path, content: bytes) -> None:
-    try:
-        with file.open("xb") as target:
-            target.write(content)
-    except OSError as error:
-        raise InputError("--out", f"{file}: {error.strerror}; name another file") from error
+    with file_faults("--out", file, "; name another file"), file.open("xb") as target:
+        target.write(content)
 
 
 def _as_trusted(found: Playbook) -> Playbook:

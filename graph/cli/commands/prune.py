@@ -9,12 +9,11 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.database_file import is_missing
+from planner_executor.graph.cli.database_file import check_exists
 from planner_executor.graph.cli.exit_codes import command_screen
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.policy.retention import Retention
 from planner_executor.graph.record.run_status import ENDS
 from planner_executor.graph.runs.retention import Pruned
@@ -52,8 +51,7 @@ def prune(
     """Remove whole threads with runs, artifacts and checkpoints; a tombstone without words remains of each."""
     with command_screen() as screen:
         wanted = Retention(moment(older_than, time.time(), "--older-than"), _ends(status or ()))
-        if is_missing(db):
-            raise InputError("--db", f"the database {shown(db)} does not exist")
+        check_exists(db)
         done = with_runs(
             db, lambda runs: prune_threads(runs.ledger, wanted, str(local_user()), export=export, dry_run=dry_run)
         )

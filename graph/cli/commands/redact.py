@@ -10,6 +10,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
@@ -38,7 +39,8 @@ def redact(
     with command_screen() as screen:
         found = find_run(db, run)
         value = _value(screen, value_file)
-        if not yes and not _is_confirmed(screen, found.thread):
+        question = f"Remove it permanently from all runs of thread {found.thread}?"
+        if not yes and not (screen.interactive and is_confirmed(screen, question)):
             raise InputError(
                 "--yes", "the redaction was not confirmed and nothing was changed; without a terminal, give --yes"
             )
@@ -64,10 +66,3 @@ def _value(screen: Screen, file: Path | None) -> str:
         return getpass.getpass("value to redact: ") if screen.interactive else sys.stdin.read().strip("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("--value-file", f"{file}: {error}") from error
-
-
-def _is_confirmed(screen: Screen, thread: str) -> bool:
-    if not screen.interactive:
-        return False
-    screen.ask(f"Remove it permanently from all runs of thread {thread}? [y/N] ")
-    return input().strip().lower() in ("y", "yes")

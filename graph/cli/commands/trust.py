@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.options import path_of
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
@@ -105,7 +106,5 @@ def _say_change(screen: Screen, file: Path, content: bytes) -> None:
 
 
 def _content(file: Path) -> bytes:
-    try:
+    with file_faults("FILE", file, "; name the settings file to trust"):
         return file.read_bytes()
-    except OSError as error:
-        raise InputError("FILE", f"{file}: {error.strerror}; name the settings file to trust") from error

@@ -8,7 +8,7 @@ from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncer
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.kinds.start import KindStart
-from planner_executor.graph.execution.model_step import StepFailed
+from planner_executor.graph.execution.model_step import StepFailed, finished_alone
 from planner_executor.graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
 from planner_executor.graph.execution.step_work import Started, StepWork, Task, evaluated
 from planner_executor.graph.plan.schema import ITEM, Step
@@ -66,13 +66,10 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
     assert step.tool is not None
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values_for(step), ITEM: value}))
     admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step), item=place)
-    if isinstance(admitted, Admitted):
-        await work.gate.commit_in_turn(admitted)
-        admitted = await work.gate.perform(admitted)
-        await work.gate.commit([admitted], [])
-    if admitted.result.status != "succeeded":
-        raise StepFailed(str(admitted.result.error))
-    return ItemOutcome(admitted.value, admitted.call.label, {step.tool: 1})
+    finished = await finished_alone(work.gate, admitted)
+    if finished.result.status != "succeeded":
+        raise StepFailed(str(finished.result.error))
+    return ItemOutcome(finished.value, finished.call.label, {step.tool: 1})
 
 
 def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | Task:

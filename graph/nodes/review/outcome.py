@@ -42,7 +42,8 @@ class Outcome:
     @property
     def is_edit(self) -> bool:
         """Whether the answer changes the plan or a call."""
-        return bool(self.verdict.edits) or self.by_calls or _edits_plan(self.verdict)
+        edits_plan = self.verdict.plan is not None and self.verdict.plan.type == "edit"
+        return bool(self.verdict.edits) or self.by_calls or edits_plan
 
 
 def outcome_of(run: RunContext, subject: Subject, verdict: ReviewVerdict) -> Outcome:
@@ -95,10 +96,6 @@ def _changed(before: Plan | None, after: Plan) -> list[str]:
     """Return the steps that differ, and those that depend on one of them."""
     known = before.by_id if before is not None else {}
     return steps_anew(after, {step.id for step in after.steps if not step.same_as(known.get(step.id))})
-
-
-def _edits_plan(verdict: ReviewVerdict) -> bool:
-    return verdict.plan is not None and verdict.plan.type == "edit"
 
 
 def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:

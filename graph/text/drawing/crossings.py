@@ -1,7 +1,7 @@
 """The order of nodes within their layers: few crossing edges."""
 
 from bisect import bisect_right, insort
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from planner_executor.graph.text.drawing.layers import Layers
 
@@ -48,10 +48,7 @@ def crossings(layers: Layers, order: Order) -> int:
 
 def _swept(order: Order, neighbours: list[list[int]]) -> Order:
     """Sort each row but the first by the one swept before it."""
-    swept = order[:1]
-    for row in order[1:]:
-        swept.append(_sorted_by_mean(row, swept[-1], neighbours))
-    return swept
+    return list(accumulate(order, lambda fixed, row: _sorted_by_mean(row, fixed, neighbours)))
 
 
 def _sorted_by_mean(row: list[int], fixed: list[int], neighbours: list[list[int]]) -> list[int]:
