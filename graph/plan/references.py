@@ -178,15 +178,14 @@ def with_parameters(value: JsonValue, params: Mapping[str, JsonValue]) -> JsonVa
 
 
 def _told(text: str, params: Mapping[str, JsonValue]) -> JsonValue:
-    told, end = [], 0
+    changes = []
     for span in spans(text, with_params=True):
         if span.is_param and not span.is_literal:
             found = Parameter(span.step, span.path).value_in(params)
             if (span.start, span.stop) == (0, len(text)):
                 return found
-            told += [text[end : span.start - span.dollars // 2], _as_text(found)]
-            end = span.stop
-    return "".join([*told, text[end:]])
+            changes.append((span.start - span.dollars // 2, span.stop, _as_text(found)))
+    return _with_changes(text, changes)
 
 
 def moved_parameters(value: JsonValue, moves: Mapping[str, str]) -> JsonValue:
@@ -199,12 +198,14 @@ def moved_parameters(value: JsonValue, moves: Mapping[str, str]) -> JsonValue:
 
 
 def _moved(text: str, moves: Mapping[str, str]) -> str:
-    told, end = [], 0
-    for span in spans(text, with_params=True):
-        if span.is_param and not span.is_literal and span.step in moves:
-            told += [text[end : span.start], f"{{{moves[span.step]}{span.path}}}"]
-            end = span.stop
-    return "".join([*told, text[end:]])
+    return _with_changes(
+        text,
+        (
+            (span.start, span.stop, f"{{{moves[span.step]}{span.path}}}")
+            for span in spans(text, with_params=True)
+            if span.is_param and not span.is_literal and span.step in moves
+        ),
+    )
 
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
@@ -283,11 +284,17 @@ def _without(text: str, steps: set[str]) -> str | None:
 
 def escape_references(text: str) -> str:
     """Return `text` with its references escaped, so that `resolve` restores it."""
-    escaped, end = [], 0
-    for span in spans(text):
-        escaped += [text[end : span.start], "{", text[span.start : span.stop], "}"]
-        end = span.stop
-    return "".join([*escaped, text[end:]])
+    escaped = ((span.start, span.stop, f"{{{text[span.start : span.stop]}}}") for span in spans(text))
+    return _with_changes(text, escaped)
+
+
+def _with_changes(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """Return `text` with other words from each start to its end, in order."""
+    told, end = [], 0
+    for start, stop, words in changes:
+        told += [text[end:start], words]
+        end = stop
+    return "".join([*told, text[end:]])
 
 
 @overload
