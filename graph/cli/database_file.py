@@ -4,7 +4,6 @@ from pathlib import Path
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.address import is_address
-from planner_executor.graph.ledger.database_name import shown
 
 
 def is_missing(database: str | Path) -> bool:
@@ -20,4 +19,6 @@ def check_exists(database: str) -> None:
         InputError: There is none.
     """
     if is_missing(database):
+        from planner_executor.graph.ledger.database_name import shown  # what lists runs does without it
+
         raise InputError("--db", f"the database {shown(database)} does not exist")
