@@ -5,13 +5,11 @@ file. Options of a command that takes a run up are on no record: without them it
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
-
-from planner_executor.tools.context_value import set_within
 
 NAMED = ("--config", "--tools")
 """Options that the operator names each time."""
@@ -72,9 +70,14 @@ class GivenOptions:
 _given: ContextVar[GivenOptions | None] = ContextVar("given options", default=None)
 
 
-def given_options(command: str, values: Mapping[str, Any]) -> AbstractContextManager[None]:
+@contextmanager
+def given_options(command: str, values: Mapping[str, Any]) -> Iterator[None]:
     """Let the commands that are printed in the block repeat these options."""
-    return set_within(_given, GivenOptions(command, values))
+    token = _given.set(GivenOptions(command, values))
+    try:
+        yield
+    finally:
+        _given.reset(token)
 
 
 def repeated_options(setup: Mapping[str, Any]) -> str:
