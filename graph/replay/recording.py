@@ -4,6 +4,7 @@ Events of one pass over a plan may be replayed in another order, because calls r
 the recorded order.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -216,10 +217,12 @@ class Recording:
         if front is None:
             return Divergence(self._seq(len(self.events)), None, draft, why="the record ends here")
         end = self._barriers[front]
-        places = self._places[draft.kind, draft.step]
-        free = [at for at in places if front <= at < end and not self._played[at] and at not in taken]
+        places = self._places[draft.kind, draft.step] if is_of_step(draft.data) else []
+        ahead = range(bisect_left(places, front), bisect_left(places, end))  # a list may have thousands of items
         first: Divergence | None = None
-        for at in free if is_of_step(draft.data) else []:
+        for at in (places[index] for index in ahead):
+            if self._played[at] or at in taken:
+                continue
             path = self._differing(at, draft)
             if path is None:
                 return at

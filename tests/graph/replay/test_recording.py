@@ -151,3 +151,24 @@ def test_the_next_checkpoint_is_that_of_the_first_event_that_names_one() -> None
 def test_a_cancelled_run_is_told_from_one_that_ended() -> None:
     assert cancelled("c").is_cancelled
     assert not replace(cancelled(), status="failed").is_cancelled
+
+
+class Looked(list[bool]):
+    """What was played, with how often that was asked."""
+
+    times = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        self.times += 1
+        return super().__getitem__(place)
+
+
+def test_the_items_of_a_list_are_found_without_a_look_at_all_those_before_and_after() -> None:
+    told = [TWO[0], *(call("a", number) for number in range(100)), TWO[5]]
+    played = tape(*told)
+    looked = played._played = Looked(played._played)
+
+    for one in told:
+        played.play(played.place([draft(one)])[0])
+
+    assert played.next is None and looked.times < 5 * len(told)
