@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner_executor.graph.desk.decisions import check_fields, limits_in
-from planner_executor.graph.desk.drives import OpenedAgent, Work
+from planner_executor.graph.desk.drives import Work
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from planner_executor.graph.desk.pages.run_page import run_page, shown_run
 from planner_executor.graph.desk.records import Records, ShownRun
@@ -18,12 +18,11 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.settings.identity import named
 
-Act = Callable[[Request, Records, ShownRun, Form], Awaitable[str]]
-"""Carries out an action of the form, and returns the id of the run to show next."""
+Act = Callable[[Request, Records, ShownRun, Form], Awaitable[str | None]]
+"""Carries out an action of the form, and returns the id of the run to show next if it is another one."""
 
 
 @changes
@@ -33,7 +32,7 @@ async def control(request: Request, form: Form) -> Response:
     act = ACTS.get(form.get("act"))
     if act is None:
         raise InputError("act", f"there is no action {form.get('act')!r}; reload the page")
-    run = await act(request, records, shown, form)
+    run = await act(request, records, shown, form) or shown.run.id
     is_reviewed = form.get("act") in ("skip", "supply") and shown.run.status == "waiting"
     return go_to(run_link(request, "/review" if is_reviewed else "", run))
 
@@ -45,23 +44,20 @@ async def more(request: Request) -> Response:
     return await run_page(request, "run_more.html", "more", shown)
 
 
-async def _pause(request: Request, records: Records, shown: ShownRun, __: Form) -> str:
+async def _pause(request: Request, records: Records, shown: ShownRun, __: Form) -> None:
     await records.runs.pause(shown.run.id, str(_actor(request)))
-    return shown.run.id
 
 
-async def _cancel(request: Request, records: Records, shown: ShownRun, __: Form) -> str:
+async def _cancel(request: Request, records: Records, shown: ShownRun, __: Form) -> None:
     await records.runs.cancel(shown.run.id, str(_actor(request)))
-    return shown.run.id
 
 
-async def _continue(request: Request, records: Records, shown: ShownRun, _: Form) -> str:
+async def _continue(request: Request, records: Records, shown: ShownRun, _: Form) -> None:
     person = visitor_of(request).person
     await drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
-    return shown.run.id
 
 
-async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> None:
     """Amend a run: it is planned again here, or by the process that executes or continues it."""
     add = [line.strip() for line in form.get("add").split("\n") if line.strip()]
     numbers = {value for name, value in form.fields if name == "withdraw"}
@@ -72,27 +68,27 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
         raise InputError("steer", amendment.fault)
     if shown.executing or not await desk_of(request).carries_on(shown):
         await records.runs.steer(shown.run.id, amendment)
-        return shown.run.id
+        return
+    run, by = shown.run.id, visitor_of(request).person
+    await drive(
+        request,
+        records,
+        shown.key.thread,
+        shown,
+        lambda opened: opened.agent.steer(run, add=add, withdraw=withdraw, feedback=feedback, by=by),
+    )
 
-    person = visitor_of(request).person
 
-    async def steer(opened: OpenedAgent) -> Run:
-        return await opened.agent.steer(shown.run.id, add=add, withdraw=withdraw, feedback=feedback, by=person)
-
-    await drive(request, records, shown.key.thread, shown, steer)
-    return shown.run.id
-
-
-async def _retry(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+async def _retry(request: Request, records: Records, shown: ShownRun, form: Form) -> None:
     limits, feedback = limits_in(form.after("")), form.get("feedback") or None
-
-    person = visitor_of(request).person
-
-    async def retry(opened: OpenedAgent) -> Run:
-        return await opened.agent.retry(shown.run.id, limits=limits, feedback=feedback, by=person)
-
-    await drive(request, records, shown.key.thread, shown, retry)
-    return shown.run.id
+    run, by = shown.run.id, visitor_of(request).person
+    await drive(
+        request,
+        records,
+        shown.key.thread,
+        shown,
+        lambda opened: opened.agent.retry(run, limits=limits, feedback=feedback, by=by),
+    )
 
 
 async def _fork(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
@@ -102,24 +98,24 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
         raise InputError("step", f"{shown.run.id} has no step {step!r}; choose one of its list")
     given = form.get("value")
     values = {form.get("value_of") or step: parse_json_or_text(given)} if given else {}
-
-    person = visitor_of(request).person
-
-    async def fork(opened: OpenedAgent) -> Run:
-        return await opened.agent.fork(shown.run.id, step, values=values, thread=thread, by=person)
-
-    await drive(request, records, thread, shown, fork)
+    run, by = shown.run.id, visitor_of(request).person
+    await drive(
+        request,
+        records,
+        thread,
+        shown,
+        lambda opened: opened.agent.fork(run, step, values=values, thread=thread, by=by),
+    )
     key = await records.runs.ledger.last_run(thread)
     return key.id if key is not None else shown.run.id
 
 
-async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> None:
     step = request.query_params.get("step", "")
     await skip_step(records.runs, shown.run.id, step, form.get(f"why:{step}"), _actor(request))
-    return shown.run.id
 
 
-async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> None:
     """Take a result that a person gives; one that does not fit is refused with the names of its fields."""
     name = request.query_params.get("step", "")
     step = shown.run.plan.by_id.get(name) if shown.run.plan is not None else None
@@ -129,7 +125,6 @@ async def _supply(request: Request, records: Records, shown: ShownRun, form: For
     value = value_in(fields, None, texts)
     check_fields(name, faults_in(step.output if step is not None else None, value, fields))
     await supply_result(records.runs, shown.run.id, name, value, _actor(request))
-    return shown.run.id
 
 
 def _actor(request: Request) -> Approver:
@@ -144,8 +139,7 @@ async def drive(request: Request, records: Records, thread: str, shown: ShownRun
         InputError: This desk does not.
     """
     desk = desk_of(request)
-    drives = desk.drives
-    if drives is None:
+    if (drives := desk.drives) is None:
         raise InputError("desk", "this desk continues no runs; do it where the run was started")
     if shown is not None and shown.key.thread == thread and not await desk.carries_on(shown):
         raise InputError(
@@ -156,8 +150,7 @@ async def drive(request: Request, records: Records, thread: str, shown: ShownRun
     run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
     if key is not None and key.thread != thread:
         key, seq = None, 0
-    future = drives.begin(thread, run, work)
-    await drives.settled(future, thread, records.runs, key, seq)
+    await drives.settled(drives.begin(thread, run, work), thread, records.runs, key, seq)
 
 
 ACTS: Mapping[str, Act] = {

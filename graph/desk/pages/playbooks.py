@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.drives import OpenedAgent
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from planner_executor.graph.desk.pages.start import started
 from planner_executor.graph.desk.threads import on_thread
@@ -21,7 +20,6 @@ from planner_executor.graph.playbooks.folder import Found, found_in, named
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.runs.playbooks import named_in
-from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.event_text.values import changed_playbook
 
 PARAM = "param:"
@@ -95,12 +93,12 @@ async def start(request: Request, form: Form) -> Response:
 
 
 async def _begun(request: Request, chosen: Playbook, values: Mapping[str, JsonValue]) -> str:
-    person, thread = visitor_of(request).person, secrets.token_hex(4)
-
-    async def begin(opened: OpenedAgent) -> Run:
-        return await opened.agent.start(playbook=chosen, params=values, thread=thread, setup=opened.setup, by=person)
-
-    return await started(request, thread, begin)
+    thread, by = secrets.token_hex(4), visitor_of(request).person
+    return await started(
+        request,
+        thread,
+        lambda opened: opened.agent.start(playbook=chosen, params=values, thread=thread, setup=opened.setup, by=by),
+    )
 
 
 async def _page(

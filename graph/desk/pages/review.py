@@ -16,7 +16,7 @@ from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.desk.views.request import RequestView, request_view
-from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from planner_executor.graph.desk.views.revisions import plan_of_revision, revisions_in, step_changes
 from planner_executor.graph.desk.views.standing_form import BOUNDS
 from planner_executor.graph.desk.views.step_form import Tools
 from planner_executor.graph.desk.views.step_marks import step_marks
@@ -177,7 +177,7 @@ async def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
     def values() -> Mapping[str, Any]:
         since = (event for event in shown.events if event.seq > seen)
         told = [(event, event_text(event)) for event in since if Part.LISTED in part_of_event(event.data_if_known)]
-        before = max((revision.number for revision in revision_rows(shown.events) if revision.seq <= seen), default=0)
+        before = max((data.revision for event, data in revisions_in(shown.events) if event.seq <= seen), default=0)
         plan = shown.run.plan
         changed = step_changes(plan_of_revision(shown.events, before), plan) if plan is not None and before else []
         return {"told": told, "changes": changed, "view": request_view(shown)}

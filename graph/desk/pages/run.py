@@ -15,7 +15,7 @@ from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.effects import effect_rows, files_in
 from planner_executor.graph.desk.views.looked import Looked
 from planner_executor.graph.desk.views.plan_folds import DRAWN
-from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from planner_executor.graph.desk.views.revisions import plan_of_revision, revisions_in, step_changes
 from planner_executor.graph.desk.views.standing import standing_row
 from planner_executor.graph.desk.views.step import step_view
 from planner_executor.graph.desk.views.step_marks import ALL, step_marks
@@ -165,8 +165,8 @@ async def revisions(request: Request) -> Response:
     _, shown = await shown_run(request)
 
     def values() -> Mapping[str, Any]:
-        rows = revision_rows(shown.events)
-        right = int_of(request.query_params.get("right", str(rows[-1].number if rows else 0)))
+        rows = revisions_in(shown.events)
+        right = int_of(request.query_params.get("right", str(rows[-1][1].revision if rows else 0)))
         left = int_of(request.query_params.get("left", str(max(0, right - 1))))
         after = plan_of_revision(shown.events, right)
         found = step_changes(plan_of_revision(shown.events, left), after) if after is not None else []

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.drives import OpenedAgent, Work
+from planner_executor.graph.desk.drives import Work
 from planner_executor.graph.desk.pages.control import drive
 from planner_executor.graph.desk.pages.editing import INLINE_STEPS
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
@@ -18,7 +18,6 @@ from planner_executor.graph.desk.views.step_form import Tools, step_forms, step_
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.runs.run import Run
 
 NO_TERMS = ExecutionTerms({})
 
@@ -84,16 +83,14 @@ async def _started(request: Request, form: Form, plan: Any) -> str:
     if not goal:
         raise InputError("goal", "say what is to be done")
     constraints = [line.strip() for line in form.get("constraints").split("\n") if line.strip()]
-    tags, thread = form.get("tags").split(), secrets.token_hex(4)
-
-    person = visitor_of(request).person
-
-    async def begin(opened: OpenedAgent) -> Run:
-        return await opened.agent.start(
-            goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup, by=person
-        )
-
-    return await started(request, thread, begin)
+    tags, thread, by = form.get("tags").split(), secrets.token_hex(4), visitor_of(request).person
+    return await started(
+        request,
+        thread,
+        lambda opened: opened.agent.start(
+            goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup, by=by
+        ),
+    )
 
 
 async def started(request: Request, thread: str, begin: Work) -> str:

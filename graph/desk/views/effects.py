@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -14,20 +12,12 @@ from planner_executor.graph.record.events import CallStarted
 
 @dataclass(frozen=True)
 class EffectRow:
-    """One call: its effect as declared, its arguments, and the state that a person needs to know.
+    """One call: its effect as declared, its arguments, and the state that a person needs to know."""
 
-    `says` is the inline result.
-    """
-
-    step: str
-    tool: str
+    call: Call
     effect: str
     args: str
     state: str
-    at: float
-    attempt: int
-    error: str
-    says: JsonValue = None
 
     @property
     def is_written(self) -> bool:
@@ -43,13 +33,8 @@ def effect_rows(shown: ShownRun) -> Sequence[EffectRow]:
         effect = effects.get(call.key) or "external"  # as for a tool that declares nothing
         if effect == "read":
             continue
-        error = (call.result.error or "") if call.result is not None else ""
-        args = visible_json(call.args)
-        state = state_of(call, executing=shown.executing)
-        says = call.result.value if call.result is not None else None
-        began = call.begun_at or 0.0
-        rows.append(EffectRow(call.step, call.tool, effect, args, state, began, call.attempt, error, says))
-    return sorted(rows, key=lambda row: row.at, reverse=True)
+        rows.append(EffectRow(call, effect, visible_json(call.args), state_of(call, executing=shown.executing)))
+    return sorted(rows, key=lambda row: row.call.begun_at or 0.0, reverse=True)
 
 
 @dataclass(frozen=True)
@@ -69,14 +54,14 @@ def files_in(rows: Sequence[EffectRow], tools: Mapping[str, ToolSpec]) -> tuple[
     """
     files, others = dict[tuple[str, str], WrittenFile](), list[EffectRow]()
     for row in (row for row in rows if row.is_written):
-        folder = tools[row.tool].folder if row.tool in tools else None
-        says = row.says if isinstance(row.says, dict) else {}
+        call, result = row.call, row.call.result
+        folder = tools[call.tool].folder if call.tool in tools else None
+        says = result.value if result is not None and isinstance(result.value, dict) else {}
         path, size = says.get("path"), says.get("bytes")
         if folder is None or not isinstance(path, str):
             others.append(row)
         else:
-            size = size if type(size) is int else None
-            files.setdefault((folder, path), WrittenFile(path, size, folder, row.step))
+            files.setdefault((folder, path), WrittenFile(path, size if type(size) is int else None, folder, call.step))
     return list(files.values()), others
 
 

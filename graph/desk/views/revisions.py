@@ -13,19 +13,6 @@ from planner_executor.graph.text.word_diff import Piece, word_diff
 
 
 @dataclass(frozen=True)
-class RevisionRow:
-    """A revision in the list; `seq` is the number of its event."""
-
-    seq: int
-    number: int
-    at: float
-    author: str
-    reason: str
-    digest: str
-    diff: str
-
-
-@dataclass(frozen=True)
 class FieldChange:
     """A field of a step before and after; None if it is not there."""
 
@@ -55,23 +42,15 @@ def _whole(text: str | None) -> Iterator[Piece]:
         yield Piece("changed", text)
 
 
-def revision_rows(events: Sequence[Event]) -> list[RevisionRow]:
+def revisions_in(events: Sequence[Event]) -> list[tuple[Event, PlanRevised]]:
     """Return the revisions of a run, in order."""
-    found = [(event, event.data_if_known) for event in events if event.kind == PlanRevised.kind]
-    return [
-        RevisionRow(event.seq, data.revision, event.at, data.author, data.reason or "", data.digest, str(data.diff))
-        for event, data in found
-        if isinstance(data, PlanRevised)
-    ]
+    return [(event, data) for event in events if isinstance(data := event.data_if_known, PlanRevised)]
 
 
 def plan_of_revision(events: Sequence[Event], number: int) -> Plan | None:
     """Return the plan of a revision, None if there is none."""
-    for event in events:
-        data = event.data_if_known
-        if isinstance(data, PlanRevised) and data.revision == number:
-            return Plan.model_validate(data.plan)
-    return None
+    found = next((data.plan for _, data in revisions_in(events) if data.revision == number), None)
+    return Plan.model_validate(found) if found is not None else None
 
 
 def step_changes(before: Plan | None, after: Plan) -> list[StepDifference]:

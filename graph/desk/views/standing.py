@@ -22,44 +22,17 @@ BOUNDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class StandingRow:
-    """One standing approval; `until` and `given_at` are Unix seconds.
+    """One standing approval; `state` is `holds`, `used up`, `over` or `revoked`."""
 
-    `run` is None if it holds beyond a run: in those that its givers ask for if `of_givers`, else in any.
-
-    `state` is `holds`, `used up`, `over` or `revoked`, `revoked_by` the person who revoked it, or the reason.
-    """
-
-    id: str
-    about: str
-    run: str | None
-    of_givers: bool
-    until: float | None
+    use: StandingUse
     bounds: Sequence[tuple[str, str]]
-    left: int
-    at_most: int
-    given_by: Sequence[str]
-    given_at: float
     state: str
-    revoked_by: str
 
 
 def standing_row(use: StandingUse, now: float) -> StandingRow:
     """Return a standing approval as it stands at a time, in Unix seconds."""
-    approval = use.approval
-    return StandingRow(
-        id=approval.id,
-        about=approval.about,
-        run=approval.run,
-        of_givers=approval.of_givers,
-        until=approval.until,
-        bounds=[(name, bound_in_words(constraint)) for name, constraint in approval.args.items()],
-        left=use.left,
-        at_most=approval.at_most,
-        given_by=approval.given_by,
-        given_at=approval.given_at,
-        state=_state(use, now),
-        revoked_by=use.revoked_by or "",
-    )
+    bounds = [(name, bound_in_words(constraint)) for name, constraint in use.approval.args.items()]
+    return StandingRow(use, bounds, _state(use, now))
 
 
 def bound_in_words(constraint: Mapping[str, Any]) -> str:
