@@ -30,7 +30,7 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.known_runs import KnownRun
-from planner_executor.graph.ledger.run_states import projected, state_of
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.policy.terms import Comparison
@@ -198,8 +198,8 @@ class AgentSession:
 
     async def _is_asked(self, run: Run) -> bool:
         """Whether a run waits by its record, with no response that counts."""
-        events = await self.runs.ledger.events(RunKey(run.thread, run.n))
-        return await open_request(self.runs.ledger, await projected(events), events) is not None
+        record = await state_of(self.runs.ledger, RunKey(run.thread, run.n))
+        return await open_request(self.runs.ledger, record) is not None
 
     async def _decided_first(self, run: Run) -> str:
         """Return who decided the last request of a run, and its outcome; empty if nobody did."""

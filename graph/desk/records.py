@@ -72,7 +72,7 @@ class Records:
             LedgerError: Its record cannot be read.
         """
         shown = await self.without_request(await self.runs.find(name))
-        request = await open_request(self.runs.ledger, shown.record, shown.events)
+        request = await open_request(self.runs.ledger, shown.record)
         return replace(shown, run=shown.run.with_request(request)) if request is not None else shown
 
     async def without_request(self, key: RunKey) -> ShownRun:

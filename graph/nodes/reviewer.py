@@ -151,7 +151,7 @@ class Review:
                 await writer.write(event, artifacts=values)
             raise
         # LangGraph keeps each answer at its checkpoint: those that were refused there come again first (decision 4).
-        if shown is not None and shown.skip:
+        if shown is not None and shown.shown.skip:
             return await _announced(run, request, subject)
         caller_on(run.key.thread).note_reading()
         if shown is None:  # another process, which came here at the same time, may have shown it since
@@ -250,7 +250,7 @@ def _stands_in(state: State, run: RunContext, request: ReviewRequest, plan: Plan
 def _shown_here(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
     """Return the request on record if it was shown at this checkpoint."""
     shown = run.record.review_state.request if is_open(run, request) else None
-    return shown if shown is not None and shown.checkpoint == run.checkpoint else None
+    return shown if shown is not None and (shown.shown.checkpoint or "") == run.checkpoint else None
 
 
 async def _request(run: RunContext, subject: Subject) -> ReviewRequest:

@@ -11,17 +11,8 @@ from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.comment import MOST_ANSWERED, Comment
 from planner_executor.graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
-from planner_executor.graph.record.expected import Expected
 from planner_executor.graph.record.replacement import Replaced
 from planner_executor.graph.record.run_pass import Pass
-
-
-class SeenPlan(NamedTuple):
-    """A revision as a person last saw it: in a review, or as their own edit that they approved."""
-
-    revision: int
-    digest: str
-    plan: Mapping[str, Any]
 
 
 class NewEffect(NamedTuple):
@@ -52,12 +43,9 @@ class PlanState:
     approved_by_people: set[str] = field(default_factory=set)
     refused_effects: set[str] = field(default_factory=set)
 
-    # Of the revision in force: sentences on files that it would replace, what like steps took, the steps that were
-    # planned with untrusted content, and which of their calls no approved plan had: step id -> tools. `planned` has the
-    # ids of all steps that were ever planned.
+    # Of the revision in force: the steps that were planned with untrusted content, and which of their calls no approved
+    # plan had: step id -> tools. `planned` has the ids of all steps that were ever planned.
     planned: set[str] = field(default_factory=set)
-    would_replace: tuple[str, ...] = ()
-    expected: Expected | None = None
     tainted: set[str] = field(default_factory=set)
     new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     effects: tuple[NewEffect, ...] = ()
@@ -75,12 +63,11 @@ class PlanState:
     stalled: str | None = None
 
     # A person's feedback that no plan has answered yet, and a count of all feedback; `comments` are those on steps of
-    # the plan that was turned down last, until one is approved, `on_comments` is what the planner says of them in the
-    # revision in force. `unchanged` is why the plan stays although another one was asked for, `steered` the user's
-    # amendment since the last plan, `issues` the faults of the plan that was refused last.
+    # the plan that was turned down last, until one is approved. `unchanged` is why the plan stays although another one
+    # was asked for, `steered` the user's amendment since the last plan, `issues` the faults of the plan refused
+    # last.
     feedback: list[str] = field(default_factory=list)
     comments: tuple[Comment, ...] = ()
-    on_comments: Mapping[str, str] = field(default_factory=dict)
     feedback_rounds: int = 0
     feedback_answered: int = 0
     unchanged: str | None = None
@@ -91,9 +78,10 @@ class PlanState:
     revised: PlanRevised | None = None
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
 
-    # The revision that a person saw last, and the one before it, or the same once it is approved.
-    seen: SeenPlan | None = None
-    seen_before: SeenPlan | None = None
+    # What a person saw last, in a review or as their own edit that they approved, and the one before it, or
+    # the same once it is approved.
+    seen: PlanRevised | None = None
+    seen_before: PlanRevised | None = None
 
     # How often an ended run was continued. `is_proposed`: somebody edited the plan, and others have to approve it.
     # `is_wished`: since a person approved a plan, a person has said what to do instead (decision 107).
@@ -109,10 +97,9 @@ class PlanState:
     @property
     def commented(self) -> tuple[str, ...]:
         """Ids of the steps whose comments the next plan responds to, as many as it is asked about."""
-        steps = dict.fromkeys(one.step for one in self.comments) if self.feedback else {}
-        return tuple(steps)[:MOST_ANSWERED]
+        return tuple(dict.fromkeys(one.step for one in self.comments) if self.feedback else {})[:MOST_ANSWERED]
 
-    def seen_other_than(self, digest: str) -> SeenPlan | None:
+    def seen_other_than(self, digest: str) -> PlanRevised | None:
         """Return what a person saw last that was another plan than this one."""
         return self.seen if self.seen is None or self.seen.digest != digest else self.seen_before
 
@@ -132,8 +119,7 @@ class PlanState:
 
     def may_call(self, step: str, tool: str) -> bool:
         """Return whether a step of this id, if the plan has one, calls this tool."""
-        steps = (self.plan or {}).get("steps", ())
-        return all(one.get("tool") == tool for one in steps if one["id"] == step)
+        return all(one.get("tool") == tool for one in (self.plan or {}).get("steps", ()) if one["id"] == step)
 
     def effects_of(self, steps: Collection[str] | None = None) -> Iterator[NewEffect]:
         """Yield what is new in the revision in force: of all steps, or of those with these ids."""
@@ -171,8 +157,6 @@ class PlanState:
         self.effects = tuple(_effects_in(data.plan, data.new_effects))
         self.failures.update(data.failures)
         self.stalled = data.stalled
-        self.would_replace, self.expected = data.would_replace, data.like_steps
-        self.on_comments = data.on_comments
 
     def run_forked(self, data: RunForked) -> None:
         """Keep which steps of the source's plan were planned with untrusted content, and what of it was new."""
@@ -234,8 +218,8 @@ class PlanState:
         self.feedback_answered, self.steered = kept, None
 
     def _see(self) -> None:
-        if self.plan is not None and self.digest is not None and (self.seen is None or self.seen.digest != self.digest):
-            self.seen_before, self.seen = self.seen, SeenPlan(self.revision, self.digest, self.plan)
+        if self.seen is None or self.seen.digest != self.digest:
+            self.seen_before, self.seen = self.seen, self.revised
 
     def _decide_effects(self, data: Decided) -> None:
         """Keep what was refused of the revision in force, until it is approved under its own name after all."""

@@ -222,7 +222,7 @@ def _run_reopened(record: RunState, event: Event, data: RunReopened) -> None:
     record.steps.run_reopened(data)
     record.people.asked(data.approver)
     record.standing.end("the run was retried")
-    record.spending.run_reopened(data)
+    record.spending.decided(data)
 
 
 def _plan_revised(record: RunState, event: Event, data: PlanRevised) -> None:
@@ -249,8 +249,9 @@ def _steered(record: RunState, data: Steered) -> None:
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:
     request = record.review_state.request
-    if record.said is None and request is not None and request.takes is not None and data.decision == "approve":
-        record.said = Said(request.takes, record.spending.total, frozenset(record.steps.succeeded))
+    takes = request.shown.takes if request is not None else None
+    if record.said is None and takes is not None and data.decision == "approve":
+        record.said = Said(takes, record.spending.total, frozenset(record.steps.succeeded))
     for name, gave in values_of_decision(record, event, data):
         record.people.gave(name, gave)
     record.review_state.decided(event, data, record.plan_state.current_pass, record.plan_state.plan)

@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.record.call import HeldCall, RejectedCall, WaitingCall
 from planner_executor.graph.record.call_preview import Previews
-from planner_executor.graph.record.deadline import Deadline, moment_in_words
+from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.events import (
     CallRefused,
     Decided,
@@ -59,36 +57,21 @@ class Consent(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordedRequest:
-    """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
+    """A review request, as it was shown last.
 
-    `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
-    after the beginning was done; others may decide too since `escalated_s`. `reminded_at` and `escalated_at` are the
-    times of such events, `since` the time since which a person has been asked, in Unix seconds. `tools` are those that
-    it showed, `digest` is that of its plan, `rules` are those on who decides, `askers` those who asked for it,
-    `effects` the first of those that it asks for, `left_out` the number of the others.
+    Of its deadline all up to `handled_s` after the beginning was done; others may decide too since `escalated_s`.
+    `reminded_at` and `escalated_at` are the times of such events, `since` the time since which a person has been asked,
+    in Unix seconds. `tools` are those that it showed, `askers` those who asked for it.
     """
 
-    number: int
-    subject: str
-    error: str | None
-    issues: tuple[Issue, ...]
-    checkpoint: str
-    skip: int
-    takes: Mapping[str, Any] | None = None
-    asked: tuple[str, ...] = ()
-    deadline: Deadline | None = None
+    shown: ReviewRequested
     handled_s: float = 0.0
     escalated_s: float = 0.0
     tools: frozenset[str] = frozenset()
-    digest: str | None = None
-    rules: tuple[Mapping[str, Any], ...] = ()
-    estimate: Mapping[str, Any] = field(default_factory=dict)
     askers: tuple[str, ...] = ()
     since: float = 0.0
     reminded_at: float | None = None
     escalated_at: float | None = None
-    effects: tuple[AskedEffect, ...] = ()
-    left_out: int = 0
 
 
 @dataclass
@@ -139,34 +122,13 @@ class ReviewState:
         if data.request != self.requests:
             about = data.digest or "", data.asked
             self.requests_about[about] = self.requests_about.get(about, 0) + 1
-        before, self.last_expired, self.requests, self.response = self.request, None, data.request, None
-        shown = data.request, data.subject, data.error, data.issues
         tools = {one["args"]["tool"] for one in data.actions if "tool" in one.get("args", {})}
-        asked = RecordedRequest(
-            *shown,
-            data.checkpoint or "",
-            data.skip,
-            data.takes,
-            data.asked,
-            data.deadline,
-            digest=data.digest,
-            tools=frozenset(tools).union(tools_in(plan) if "run_plan" in data.asked else ()),
-            rules=data.rules,
-            estimate=data.estimate,
-            askers=askers,
-            since=since,
-            effects=data.effects,
-            left_out=data.left_out,
-        )
-        if before is not None and before.number == asked.number:
-            asked = replace(
-                asked,
-                handled_s=before.handled_s,
-                escalated_s=before.escalated_s,
-                reminded_at=before.reminded_at,
-                escalated_at=before.escalated_at,
-            )
-        self.request = asked
+        tools.update(tools_in(plan) if "run_plan" in data.asked else ())
+        # What has fallen due of a request that is shown again is not done a second time.
+        is_again = self.request is not None and self.request.shown.request == data.request
+        asked = self.request if self.request is not None and is_again else RecordedRequest(data)
+        self.request = replace(asked, shown=data, tools=frozenset(tools), askers=askers, since=since)
+        self.last_expired, self.requests, self.response = None, data.request, None
         # A request about the plan shows those of the plan; every request shows those of the calls that wait.
         known = self.previews.by_key
         self.previews.were_shown([key for key in known if "run_plan" in data.asked or self._waits_for(key)])
@@ -181,7 +143,7 @@ class ReviewState:
     def fell_due(self, data: ReviewReminded | ReviewEscalated, at: float = 0.0) -> None:
         """Note a moment of the deadline; after an escalation others may decide too."""
         request = self.request
-        if request is None or request.number != data.request:
+        if request is None or request.shown.request != data.request:
             return
         request = replace(request, handled_s=max(request.handled_s, data.after_s))
         if isinstance(data, ReviewEscalated):
@@ -209,8 +171,7 @@ class ReviewState:
         self.decided_at[data.checkpoint or ""] = data
         self.seen.update(data.steps)
         if data.with_plan is not None:
-            givers = data.voters or (data.approver,)
-            self.with_plan = {one.key: Consent(one.met, givers) for one in data.with_plan}
+            self.with_plan = {one.key: Consent(one.met, data.voters or (data.approver,)) for one in data.with_plan}
         said = {key: RejectedCall(f"a person rejected this call: {why}", within) for key, why in data.rejected.items()}
         self.rejected.update(said)
         for key, args in data.replaced.items():
@@ -282,8 +243,7 @@ class ReviewState:
 
     def step_uncertain(self, event: Event, data: StepUncertain, within: Pass) -> None:
         """Add a call that waits for others to be settled."""
-        keys = tuple(call.key for call in data.calls)
-        self.uncertain[data.key] = WaitingCall(event.step or "", keys, within)
+        self.uncertain[data.key] = WaitingCall(event.step or "", tuple(call.key for call in data.calls), within)
 
     def call_refused(self, event: Event, data: CallRefused) -> None:
         """Add a refused call, so that the same refusal is recorded once."""

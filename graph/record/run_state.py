@@ -81,9 +81,9 @@ class RunState:
     def is_due(self, now: float) -> bool:
         """Whether something is due for the open request, at a time in Unix seconds."""
         request = self.review_state.request
-        if self.ended or request is None or request.deadline is None or not self.review_state.waits:
+        if self.ended or request is None or request.shown.deadline is None or not self.review_state.waits:
             return False
-        return request.deadline.next_due(request.handled_s) <= now
+        return request.shown.deadline.next_due(request.handled_s) <= now
 
     def close_review(self) -> None:
         """Close the open request without a decision, and the votes on it."""

@@ -71,12 +71,6 @@ class Spending:
         if data.budget is not None:
             self.budget = self.budget.within(data.budget)
 
-    def run_reopened(self, data: RunReopened) -> None:
-        """Go on counting, under the raised budget if there is one; a limit that still holds is reached again."""
-        self.shortage, self.prevents_planning = None, False
-        if data.budget is not None:
-            self.budget = data.budget
-
     def steered(self) -> None:
         """Let a plan be asked for once: a limit that still prevents it is reached again."""
         self.prevents_planning = False
@@ -86,8 +80,8 @@ class Spending:
         self.replanner_is_due = self.prevents_planning = False
         self.usage = self.usage.plus(replans=int(data.answers_failure))
 
-    def decided(self, data: Decided) -> None:
-        """Set a raised budget, if there is one; any decision ends a shortage."""
+    def decided(self, data: Decided | RunReopened) -> None:
+        """Set a raised budget, if there is one; a decision or a retry ends a shortage, which may be reached again."""
         self.shortage, self.prevents_planning = None, False
         if data.budget is not None:
             self.budget = data.budget

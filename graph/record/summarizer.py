@@ -56,7 +56,7 @@ class Summarizer:
             goal=str(record.assignment.goal)[:GOAL_CHARACTERS],
             reason=ended.reason if ended is not None else None,
             waits_for=PERSON if request is not None else None,
-            asks=tuple(dict.fromkeys(request.asked)) if request is not None else (),
+            asks=tuple(dict.fromkeys(request.shown.asked)) if request is not None else (),
             people=tuple(record.people.acted)[:PEOPLE],
             tags=record.assignment.tags,
             started_at=record.started_at,
@@ -77,19 +77,19 @@ class Summarizer:
 
 
 def _open_review(record: RunState, request: RecordedRequest) -> OpenReview:
-    takes = {"takes": dict(request.takes)} if request.takes else {}
+    shown = request.shown
     return OpenReview(
-        request.number,
-        request.subject,
-        request.rules,
-        request.deadline,
-        {**request.estimate, **takes},
+        shown.request,
+        shown.subject,
+        shown.rules,
+        shown.deadline,
+        {**shown.estimate, **({"takes": dict(shown.takes)} if shown.takes else {})},
         request.askers,
-        tuple(vote.approver for vote in record.people.votes.get(request.subject, {}).values()),
+        tuple(vote.approver for vote in record.people.votes.get(shown.subject, {}).values()),
         request.handled_s,
         request.escalated_s,
         request.reminded_at,
         request.escalated_at,
-        request.effects,
-        request.left_out,
+        shown.effects,
+        shown.left_out,
     )

@@ -33,8 +33,8 @@ async def alike_requests(runs: Runs, wanted: InboxFilter = EVERYTHING, limit: in
 
 
 async def _request_of(runs: Runs, run: str) -> RequestJson | None:
-    events = [*await runs.log(run)]
-    return await open_request(runs.ledger, (await known_state(events))[1], events)
+    _, record = await known_state([*await runs.log(run)])
+    return await open_request(runs.ledger, record)
 
 
 async def decide_each(

@@ -1,16 +1,17 @@
 """Responses to review requests that a process keeps in the ledger for another one to carry out (decision 0091)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.errors import InputError, NothingToDecideError
 from planner_executor.graph.ledger.protocol import Ledger
-from planner_executor.graph.ledger.run_states import projected
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.run.review_clock import refuse_late, settle
 from planner_executor.graph.policy.approver_rule import ApproverRule, approver_refusal, people_rules
-from planner_executor.graph.record.events import Content, Draft, Event, LateAnswer, ResponseGiven, ReviewRequested
+from planner_executor.graph.record.events import Content, Draft, LateAnswer, ResponseGiven
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import keep_anything
@@ -19,39 +20,30 @@ from planner_executor.graph.review.request_json import RequestJson, digest_of_re
 from planner_executor.graph.runs.runs import Runs
 
 
-async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]) -> RequestJson | None:
+async def open_request(ledger: Ledger, record: RunState) -> RequestJson | None:
     """Return the request that a run waits with, as it was shown; None if it waits with none, or has a response.
 
     A response on record of one who may not decide, from before such were refused, is none.
-
-    Args:
-        ledger: The ledger of the run.
-        record: The state of the run.
-        events: Its events.
     """
-    if record.review_state.request is None:
+    request, given = record.review_state.request, record.review_state.response
+    if request is None:
         return None
-    shown, given = _last_shown(events), record.review_state.response
-    if given is not None and _refusal(record, shown, Approver.of_label(given.approver, given.roles)) is None:
+    if given is not None and _refusal(record, request, Approver.of_label(given.approver, given.roles)) is None:
         return None
+    shown = request.shown
     texts = await content_value(ledger, shown.shown)
     before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
     content = await content_value(ledger, shown.content)
     return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, content, before)
 
 
-def _last_shown(events: Sequence[Event]) -> ReviewRequested:
-    return next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
-
-
-def _refusal(record: RunState, shown: ReviewRequested, by: Approver) -> str | None:
+def _refusal(record: RunState, request: RecordedRequest, by: Approver) -> str | None:
     """Return why a person may not decide, by the rules that the request recorded; None if they may.
 
     A response that nobody would carry out would keep others from deciding meanwhile.
     """
-    late_s = record.review_state.request.escalated_s if record.review_state.request is not None else 0.0
-    rules = people_rules(map(ApproverRule.from_json, shown.rules), late_s)
-    return approver_refusal(rules, by, (*record.people.askers, *shown.askers)) if rules else None
+    rules = people_rules(map(ApproverRule.from_json, request.shown.rules), request.escalated_s)
+    return approver_refusal(rules, by, (*record.people.askers, *request.shown.askers)) if rules else None
 
 
 async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], by: Approver) -> None:
@@ -78,12 +70,11 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         raise NothingToDecideError(key.id, "closed", late)
     kept = keep_anything(response)
     async with runs.ledger.owned(key) as lease:
-        events = await runs.ledger.events(key)
-        record = await projected(events)
-        request = await open_request(runs.ledger, record, events)
-        if request is None or digest_of_request(request) != response["digest"]:
+        record = await state_of(runs.ledger, key)
+        request, asked = await open_request(runs.ledger, record), record.review_state.request
+        if request is None or asked is None or digest_of_request(request) != response["digest"]:
             raise NothingToDecideError(record.id, record.status, responder(record))
-        number, content, why = record.review_state.requests, Content.of(kept), _refusal(record, _last_shown(events), by)
+        number, content, why = record.review_state.requests, Content.of(kept), _refusal(record, asked, by)
         given: ResponseGiven | LateAnswer
         if why is not None:
             given = LateAnswer(request=number, answer=content, error=why, approver=str(by), roles=by.roles)

@@ -137,7 +137,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
 def until(found: RecordedRun) -> float | None:
     """Return until when the open request may be decided, in Unix seconds; None without a limit, or a request."""
     request = found.record.review_state.request
-    return request.deadline.until if request is not None and request.deadline is not None else None
+    return request.shown.deadline.until if request is not None and request.shown.deadline is not None else None
 
 
 def decisions(found: RecordedRun) -> list[dict[str, Any]]:

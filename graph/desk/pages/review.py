@@ -95,7 +95,7 @@ def _is_of_playbook(shown: ShownRun, view: RequestView | None, plan: Plan) -> bo
 def _has_voted(request: Request, shown: ShownRun) -> bool:
     """Whether the visitor has approved the open request, which takes others too."""
     asked, person = shown.record.review_state.request, named(visitor_of(request).person, verified).person
-    return asked is not None and person in shown.record.people.votes.get(asked.subject, {})
+    return asked is not None and person in shown.record.people.votes.get(asked.shown.subject, {})
 
 
 @changes

@@ -31,7 +31,7 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     shown, before = shown_stake(run, request), _open(run, request)
     tools, calls, cost = shown.tools, shown.calls, shown.cost_usd
     since = run.record.updated_at
-    deadline = before.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
+    deadline = before.shown.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
     rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
     askers = askers_on(run, request, run.recorded_plan())
     ruling = people_rules(rules, escalated_s(run, request))
@@ -59,7 +59,7 @@ def is_open(run: RunContext, request: ReviewRequest) -> bool:
 def _open(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
     """Return the request open in the ledger if it has the same subject."""
     found = run.record.review_state.request
-    return found if found is not None and found.subject == request.subject else None
+    return found if found is not None and found.shown.subject == request.subject else None
 
 
 def escalated_s(run: RunContext, request: ReviewRequest) -> float:

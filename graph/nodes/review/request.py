@@ -90,8 +90,9 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     before, names = record.review_state.asked_before, tuple(action.name for action in actions)
     request = replace(request, asked_before=before(subject.digest, names, is_open=is_open(run, request)))
     request = with_reasons(run, with_people(run, request)) if actions else request
-    if is_open(run, request) and record.review_state.request and record.review_state.request.error:
-        return request.again(record.review_state.request.error, record.review_state.request.issues)
+    shown = record.review_state.request.shown if record.review_state.request is not None else None
+    if is_open(run, request) and shown is not None and shown.error:
+        return request.again(shown.error, shown.issues)
     if record.plan_state.unchanged is not None:
         return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
     return request
@@ -102,13 +103,13 @@ def cause_of_asking_anew(run: RunContext, request: ReviewRequest) -> str:
     before = run.record.review_state.request
     if before is None:
         why = "what the response is about is no longer asked"
-    elif before.subject == request.subject:
+    elif before.shown.subject == request.subject:
         why = "the response came before this request was shown"
-    elif before.digest != request.digest:
+    elif before.shown.digest != request.digest:
         why = "the plan has changed since the request that was answered"
     elif run.terms_here is not None and run.terms_here.stricter:
         why = f"since the request that was answered the terms are stricter: {run.terms_here.stricter}"
-    elif before.asked != tuple(action.name for action in request.actions):
+    elif before.shown.asked != tuple(action.name for action in request.actions):
         why = "something else is asked than in the request that was answered"
     else:
         why = "the terms or the calls in question have changed since the request that was answered"
@@ -161,7 +162,7 @@ def _told(review: PlanReview) -> tuple[PlanContent, str]:
 
 
 def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:
-    record, before = run.record, run.plan_before(plan)
+    record, before, revised = run.record, run.plan_before(plan), run.record.plan_state.revised
     previews, unpreviewed = previews_of(record, plan)
     warnings = [
         *changed_playbook(record.assignment.playbook),
@@ -170,7 +171,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         *_given(run, plan),
         *_looked_at(run, plan),
         *replaced_in_words(record.plan_state.replaced, plan),
-        *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
+        *(revised.would_replace if revised is not None and plan.digest == revised.digest else ()),
         *(f"{one.step.id} adds {one.tool}, which is decided by itself." for one in new),
     ]
     return PlanReview(
@@ -187,7 +188,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         estimate=left,
         has_judge=run.services.models.judge is not None,
         comments=record.plan_state.comments,
-        on_comments=record.plan_state.on_comments,
+        on_comments=revised.on_comments if revised is not None else {},
         calls=tuple(planned_calls(run, plan)),
         previews=previews,
         unpreviewed=unpreviewed,

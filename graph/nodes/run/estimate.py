@@ -41,10 +41,10 @@ def basis_of(run: RunContext, plan: Plan) -> Basis:
 
 def expectation_of(run: RunContext, plan: Plan) -> Mapping[str, Any] | None:
     """Return what the rest of a plan may take, None if that was not looked up when the plan was written."""
-    state = run.record.plan_state
-    if state.expected is None or plan.digest != state.digest:
+    revised = run.record.plan_state.revised
+    if revised is None or revised.like_steps is None or plan.digest != revised.digest:
         return None
-    return expectation(plan, steps_left(plan, run.record.steps.results), state.expected, basis_of(run, plan))
+    return expectation(plan, steps_left(plan, run.record.steps.results), revised.like_steps, basis_of(run, plan))
 
 
 def _prompt_tokens(run: RunContext, step: Step) -> int:

@@ -126,11 +126,11 @@ def sentence_of(run: RunKey, data: EventData) -> str | None:
 
 async def _due(ledger: Ledger, record: RunState, now: float) -> tuple[list[Draft], list[Kept]]:
     request = record.review_state.request
-    if record.ended or request is None or request.deadline is None or not record.review_state.waits:
+    if record.ended or request is None or request.shown.deadline is None or not record.review_state.waits:
         return [], []
-    if now >= request.deadline.until:
-        return await _expired(ledger, record, request, request.deadline)
-    return [Draft(data) for data in _reminders(request, request.deadline, now - request.deadline.since)], []
+    if now >= request.shown.deadline.until:
+        return await _expired(ledger, record, request, request.shown.deadline)
+    return [Draft(data) for data in _reminders(request, request.shown.deadline, now - request.shown.deadline.since)], []
 
 
 def _reminders(request: RecordedRequest, deadline: Deadline, passed_s: float) -> list[EventData]:
@@ -140,7 +140,7 @@ def _reminders(request: RecordedRequest, deadline: Deadline, passed_s: float) ->
         for kind, moments in ((ReviewEscalated, deadline.escalations_s), (ReviewReminded, deadline.reminders_s))
     }
     return [
-        kind(request=request.number, after_s=max(moments), expires_at=deadline.until)
+        kind(request=request.shown.request, after_s=max(moments), expires_at=deadline.until)
         for kind, moments in due.items()
         if moments
     ]
@@ -154,14 +154,14 @@ async def _expired(
     The run continues without the held calls if nothing else was asked and `on_expire` allows it; else it ends.
     """
     calls, why = record.waiting_calls, expired_in_words(deadline.until)
-    others = {name for name in request.asked if name != CALL}
+    others = {name for name in request.shown.asked if name != CALL}
     # A gate is asked about as a call is, but holds none: without an answer the run cannot pass it.
-    has_gate = request.asked.count(CALL) > len(calls)
+    has_gate = request.shown.asked.count(CALL) > len(calls)
     ends = deadline.on_expire == "end" or bool(others) or has_gate
     rejected: Mapping[str, str] = {} if ends else {call.key: why for call in calls}
     expired = ReviewExpired(
-        request=request.number,
-        subject=request.subject,
+        request=request.shown.request,
+        subject=request.shown.subject,
         expired_at=deadline.until,
         on_expire=deadline.on_expire,
         rejected=rejected,

@@ -125,8 +125,8 @@ async def closed(database: Path | str, run: str) -> None:
     async with open_runs(database) as runs:
         key = await runs.find(run)
         record = project(await runs.ledger.events(key))
-        assert record.review_state.request is not None and record.review_state.request.deadline is not None
-        deadline = record.review_state.request.deadline
+        assert record.review_state.request is not None and record.review_state.request.shown.deadline is not None
+        deadline = record.review_state.request.shown.deadline
         expired = ReviewExpired(request=1, subject="s", expired_at=deadline.until, on_expire="end", ends=True)
         async with runs.ledger.owned(key) as lease:
             await runs.ledger.append(lease, [Draft(expired), Draft(cancelled())])

@@ -8,7 +8,7 @@ from planner_executor.graph.policy.retention import KeptThread, Retention, obsta
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
-from planner_executor.graph.record.events import RunEnded
+from planner_executor.graph.record.events import ReviewRequested, RunEnded
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.review_state import RecordedRequest, ReviewState
 from planner_executor.graph.record.run_pass import Pass
@@ -43,7 +43,7 @@ def test_without_statuses_any_old_thread_is_due() -> None:
 
 
 ENDED = RunEnded(status="failed", reason="r")
-WAITS = ReviewState(request=RecordedRequest(1, "s", None, (), "c", 0))
+WAITS = ReviewState(request=RecordedRequest(ReviewRequested(request=1, subject="s")))
 
 
 def call(key: str, **fields: Any) -> Call:

@@ -165,7 +165,8 @@ def test_a_request_is_open_until_it_is_decided() -> None:
 
     request = told.record.review_state.request
     assert request is not None
-    assert (request.number, request.error, request.skip, request.checkpoint) == (3, "again", 2, "c3")
+    request = request.shown
+    assert (request.request, request.error, request.skip, request.checkpoint) == (3, "again", 2, "c3")
     assert (told.record.review_state.requests, told.record.status) == (3, "waiting")
     assert told.decided().record.review_state.request is None
 
@@ -493,10 +494,10 @@ CHANGES = {
     "take_over_asked": "assignment",
     "plan_revised": (
         "people.askers people.values plan_state.awaits_plan plan_state.binding plan_state.digest "
-        "plan_state.digests plan_state.effects plan_state.expected plan_state.failures plan_state.new_effects "
-        "plan_state.on_comments plan_state.plan plan_state.planned plan_state.replaced plan_state.replans "
+        "plan_state.digests plan_state.effects plan_state.failures plan_state.new_effects "
+        "plan_state.plan plan_state.planned plan_state.replaced plan_state.replans "
         "plan_state.revised plan_state.revised_at plan_state.revision plan_state.stalled plan_state.tainted "
-        "plan_state.would_replace review_state.previews spending.usage steps.of_plan steps.retries"
+        "review_state.previews spending.usage steps.of_plan steps.retries"
     ),
     "plan_refused": "plan_state.issues plan_state.unchanged",
     "review_requested": (

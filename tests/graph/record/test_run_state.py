@@ -9,7 +9,14 @@ from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from planner_executor.graph.record.calls import Calls
 from planner_executor.graph.record.deadline import Deadline
-from planner_executor.graph.record.events import Configuration, ResponseGiven, RunEnded, RunReopened, Voted
+from planner_executor.graph.record.events import (
+    Configuration,
+    ResponseGiven,
+    ReviewRequested,
+    RunEnded,
+    RunReopened,
+    Voted,
+)
 from planner_executor.graph.record.events.content import NO_CONTENT
 from planner_executor.graph.record.people import People
 from planner_executor.graph.record.plan_state import PlanState
@@ -159,7 +166,7 @@ def test_a_call_that_was_seen_or_settled_waits_no_more() -> None:
 
 def test_a_review_is_closed_with_the_votes_on_it() -> None:
     vote = Voted(request=1, subject="s", says="d", missing="one more", approver="server:bob")
-    request = RecordedRequest(1, "s", None, (), "c", 0)
+    request = RecordedRequest(ReviewRequested(request=1, subject="s"))
     run = RunState(review_state=ReviewState(request=request), people=People(votes={"s": {"bob": vote}}))
 
     run.close_review()
@@ -168,11 +175,11 @@ def test_a_review_is_closed_with_the_votes_on_it() -> None:
 
 
 def test_something_is_due_for_an_open_request_from_its_next_moment_on() -> None:
-    asked = RecordedRequest(1, "s", None, (), "c", 0, deadline=Deadline(1_000.0, 100.0))
+    asked = RecordedRequest(ReviewRequested(request=1, subject="s", deadline=Deadline(1_000.0, 100.0)))
     over = RunState(review_state=ReviewState(request=asked))
     others = (
         ReviewState(),
-        ReviewState(request=replace(asked, deadline=None)),
+        ReviewState(request=replace(asked, shown=replace(asked.shown, deadline=None))),
         ReviewState(request=asked, response=ResponseGiven(request=1, digest="d", response=NO_CONTENT, approver="ada")),
     )
 

@@ -130,7 +130,7 @@ def test_a_limit_prevents_planning_until_a_decision_a_change_or_a_plan(by: str |
     decided.decided(decision())
     steered.steered()
     revised.plan_revised(PlanRevised(revision=1, plan={"steps": []}, digest="d", author="planner"))
-    reopened.run_reopened(RunReopened(again=(), approver="os:ada"))
+    reopened.decided(RunReopened(again=(), approver="os:ada"))
     again.budget_reached(BudgetReached(limit="tool_calls", by="executor"))
 
     assert short().prevents_planning is prevents and not Spending().prevents_planning
@@ -167,7 +167,7 @@ def test_the_time_of_work_stays_if_an_event_has_none(worked_s: float | None) -> 
 def test_a_run_that_goes_on_is_short_of_nothing_and_may_have_another_budget(raised: Any, budget: int) -> None:
     spending = Spending(budget=Budget(tool_calls=1), shortage=BudgetExhausted("tool_calls", ()))
 
-    spending.run_reopened(RunReopened(approver="x", budget=raised))
+    spending.decided(RunReopened(approver="x", budget=raised))
 
     assert (spending.shortage, spending.budget.tool_calls) == (None, budget)
 

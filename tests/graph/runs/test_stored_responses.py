@@ -51,7 +51,7 @@ class House:
     async def respond(self, by: Approver = ADA, digest: str | None = None, **says: Any) -> None:
         async with open_runs(self.path) as runs:
             events = await runs.ledger.events(RUN)
-            request = await open_request(runs.ledger, project(events), events)
+            request = await open_request(runs.ledger, project(events))
             assert request is not None
             made = build_response(request, ReviewResponse(**(says or {"approve": True})))
             await store_response(runs, RUN, {**made, "digest": digest or made["digest"]}, by)
@@ -209,7 +209,7 @@ async def test_the_ledger_has_the_request_as_it_was_shown(house: House, edit: An
         if edit is not None:
             run = await agent.resume(RUN.id, run.decide(plan=edit, answers={"who": "a"}))
         log = await agent.log(RUN.id)
-        kept = await open_request(agent.runs.ledger, project(log.events), log.events)
+        kept = await open_request(agent.runs.ledger, project(log.events))
     assert run.request is not None and kept is not None
     shown, kept = (run.request, kept)
     assert kept == {name: shown[name] for name in kept} and digest_of_request(kept) == digest_of_request(shown)
@@ -283,7 +283,7 @@ async def store_an_old_response(house: House) -> None:
     await house.start(**RULES)
     async with open_runs(house.path) as runs:
         events = await runs.ledger.events(RUN)
-        request = await open_request(runs.ledger, project(events), events)
+        request = await open_request(runs.ledger, project(events))
         assert request is not None
         kept = keep_anything(build_response(request, ReviewResponse(approve=True)))
         shown, content = digest_of_request(request), Content.of(kept)

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, Paused, RunEnded
+from planner_executor.graph.record.events import (
+    ASKED,
+    HANDED_OVER,
+    INTERRUPTED,
+    Draft,
+    Event,
+    Paused,
+    ReviewRequested,
+    RunEnded,
+)
 from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
@@ -62,7 +71,7 @@ def test_a_run_goes_on_unless_a_person_or_another_program_has_it(run: Candidate,
 def test_a_run_that_ended_or_waits_for_a_person_is_left() -> None:
     ended, waits = candidate(), candidate()
     ended.record.ended = RunEnded(status="failed", reason="r")
-    waits.record.review_state.request = RecordedRequest(1, "s", None, (), "c", 0)
+    waits.record.review_state.request = RecordedRequest(ReviewRequested(request=1, subject="s"))
 
     assert (hindrance(ended), hindrance(waits)) == ("it has ended", "it waits for a person")
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.nodes.review.request import cause_of_asking_anew
+from planner_executor.graph.record.events import ReviewRequested
 from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
 
 PLAN = ReviewRequest(
     run="t.1", revision=1, digest="d", binding="b", actions=(ReviewAction("run_plan", {}, "the plan"),)
 )
-BEFORE = RecordedRequest(1, PLAN.subject, None, (), "", False, asked=("run_plan",), digest="d")
+BEFORE = RecordedRequest(ReviewRequested(request=1, subject=PLAN.subject, asked=("run_plan",), digest="d"))
 TIGHTER = SimpleNamespace(stricter="policy: on record limits.tool_calls is not set")
 QUESTION = ReviewAction("answer_question", {"step": "q"}, "How much?")
 

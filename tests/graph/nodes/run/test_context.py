@@ -17,8 +17,8 @@ from planner_executor.graph.policy.terms import Comparison, Difference, Terms
 from planner_executor.graph.prompts.offer import MOST_WHOLE
 from planner_executor.graph.prompts.planner import UNTRUSTED as QUOTED
 from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import PlanRevised
 from planner_executor.graph.record.person import Approver, Person
-from planner_executor.graph.record.plan_state import SeenPlan
 from planner_executor.graph.testing import LoggedTools, PassingClock, drafted
 
 OTHER = {"steps": [{"id": "b", "objective": "o", "tool": "read"}]}
@@ -149,7 +149,8 @@ async def test_who_acts_is_whom_the_facade_found_or_else_whom_an_adapter_knows()
 async def test_a_plan_is_compared_with_what_a_person_saw_last_or_else_with_what_ran_last() -> None:
     def before(run: RunContext, digest: str | None) -> Any:
         run.record.plan_state.approved_revision = 7
-        run.record.plan_state.seen = SeenPlan(3, digest, OTHER) if digest is not None else None
+        seen = PlanRevised(revision=3, plan=OTHER, digest=str(digest), author="planner")
+        run.record.plan_state.seen = seen if digest is not None else None
         found = run.plan_before(Plan.model_validate(PLAN))
         return found.plan and list(found.plan.by_id), found.revision, found.was_seen
 

@@ -8,7 +8,7 @@ import pytest
 from run_in_memory import PLAN, begun, planned, services
 
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.nodes.run.review_clock import is_due, refuse_late, sentence_of, settle
+from planner_executor.graph.nodes.run.review_clock import refuse_late, sentence_of, settle
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import Draft, LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from planner_executor.graph.record.person import NOBODY, Approver
@@ -58,7 +58,7 @@ def with_clock(work: Callable[[Clocked, RunKey], Awaitable[T]], *drafts: Draft, 
 
 def due(*drafts: Draft, at: float) -> bool:
     async def work(ledger: Clocked, run: RunKey) -> bool:
-        return await is_due(ledger, project(await ledger.events(run)))
+        return project(await ledger.events(run)).is_due(await ledger.now())
 
     return with_clock(work, *drafts, at=at)
 
