@@ -163,8 +163,7 @@ class Effects:
     async def unmet(self, step: str, error: str) -> None:
         """Note that a step failed its criteria although its calls, including those of earlier passes, succeeded."""
         for made in self._made.pop(step, ()):
-            result = StepResult("succeeded")
-            self._arisen[_same(made)][made.key] = replace(self._call(made, result), unmet=error)
+            self._arisen[_same(made)][made.key] = replace(self._call(made, StepResult("succeeded")), unmet=error)
         for call in self._run.record.calls.of_step(step):
             if not call.repeatable and not call.nothing_happened and call.tool in self._run.toolbox.specs:
                 same = call.tool, (await self._read(call)).digest

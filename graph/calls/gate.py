@@ -282,8 +282,7 @@ class CallGate:
                 await self.commit([replace(finished, again=True)], [])
                 await self.run.clock.sleep(limits.wait_s(admitted.attempt, self.run.clock.jitter()))
                 wait_s = self.run.turns.wait_s(call.tool)
-                attempt = admitted.attempt + 1
-                admitted = replace(admitted, attempt=attempt, wait_s=wait_s, queued=False, previewed=None)
+                admitted = replace(admitted, attempt=admitted.attempt + 1, wait_s=wait_s, queued=False, previewed=None)
                 await self.commit_in_turn(admitted)
                 finished = await self._runner.run(admitted)
         except asyncio.CancelledError:  # a step's time limit: what the call did is not known

@@ -73,8 +73,7 @@ class HeldCalls:
             raise RejectedByPerson(why)
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
         covering, is_unmet = self._standing.covering, unmet is not None
-        is_looked = self._run.record.plan_state.is_by_look
-        is_by_itself = before or added or is_looked or changed
+        is_by_itself = before or added or self._run.record.plan_state.is_by_look or changed
         if not is_by_itself and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
             return standing
         known = review.held.get(name)

@@ -177,8 +177,7 @@ class ModelGate:
             words = error_of(f"the {call.role} model {failure_words(failure)}")
             return words, replace(finished, error=words, attempts=_failed(failure.attempts))
         attempts = _failed(attempt.to_json() for attempt in answer.attempts)
-        usage = Tokens.from_json(answer.usage)
-        finished = replace(finished, model=answer.model, usage=usage, attempts=attempts)
+        finished = replace(finished, model=answer.model, usage=Tokens.from_json(answer.usage), attempts=attempts)
         try:
             return answer.message, replace(finished, response=_storable(answer.message))
         except (ResultError, ValueError) as failure:

@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from planner_executor.graph.desk.desk import Desk, PlaybookFolder, drives_of
-from planner_executor.graph.desk.drives import Agents, SameAgents
+from planner_executor.graph.desk.desk import Desk, PlaybookFolder
+from planner_executor.graph.desk.drives import Agents, Drives, SameAgents
 from planner_executor.graph.desk.pages import (
     alike,
     approvals,
@@ -59,7 +59,8 @@ def desk_application(
     """
     if isinstance(agents, SameAgents):
         policy, playbooks = policy or agents.policy(), playbooks or agents.playbooks
-    desk = Desk(database, settings or DeskSettings(), environment(), drives_of(agents), policy, playbooks=playbooks)
+    drives = Drives(agents) if agents is not None else None
+    desk = Desk(database, settings or DeskSettings(), environment(), drives, policy, playbooks=playbooks)
     if announce is not None:
         desk.announce = announce
 
@@ -98,8 +99,7 @@ async def _failed(request: Request, _: Exception) -> Response:
 
 async def _health(request: Request) -> Response:
     """Answer the health check of a proxy or a supervisor, if the database can be read."""
-    records = await desk_of(request).records()
-    await records.runs.page(RunFilter(limit=1))
+    await (await desk_of(request).records()).runs.page(RunFilter(limit=1))
     return PlainTextResponse("ok")
 
 

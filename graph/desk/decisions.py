@@ -160,8 +160,7 @@ def _calls(request: RequestJson, fields: Fields, tools: Tools) -> dict[str, Any]
                 raise InputError(name, "this call is new in the plan: say whether it is made")
             case "edit":
                 args[name] = edited_arguments(name, action["args"], fields, tools)
-                faults = call_faults(action["args"], args[name], tools)
-                check_fields(name, faults)
+                check_fields(name, call_faults(action["args"], args[name], tools))
             case "reject":
                 if not (why := fields.get(f"call:{name}:why", "")):
                     raise InputError(name, "say why the call is not to be made")

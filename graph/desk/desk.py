@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment
 
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
-from planner_executor.graph.desk.drives import Agents, Drives
+from planner_executor.graph.desk.drives import Drives
 from planner_executor.graph.desk.policy_view import PolicyInForce
 from planner_executor.graph.desk.records import Records, ShownRun, open_records
 from planner_executor.graph.desk.security.gate import Door
@@ -107,8 +107,3 @@ class Desk:
         if self.drives is not None:
             self.drives.close()
         await self._records.close()
-
-
-def drives_of(agents: Agents | None) -> Drives | None:
-    """Return the drives of these agents; None without agents."""
-    return Drives(agents) if agents is not None else None

@@ -16,7 +16,7 @@ from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.stream_event import Kind, StreamEvent, ToolProgress
+from planner_executor.graph.record.stream_event import Kind, ToolProgress, step_event
 from planner_executor.graph.text.progress import WORDS_CHARACTERS, PassProgress
 from planner_executor.tools.call_progress import CallProgress
 
@@ -86,7 +86,7 @@ class ProgressReporter:
             self._due.cancel()
 
     def _send_event(self, kind: Kind, step: str, result: StepResult, **more: Any) -> None:
-        event = StreamEvent(
+        event = step_event(
             kind=kind,
             run=self.record.id,
             revision=self.record.plan_state.revision,
@@ -97,7 +97,7 @@ class ProgressReporter:
             cost=self.tally.cost(step),
             **more,
         )
-        self._write(event.to_json())
+        self._write(event)
         self._schedule()
 
     def _attempt(self, step: str) -> int:

@@ -114,6 +114,5 @@ def _replacement_digests(rows: Sequence[Row]) -> Mapping[int, str]:
     for row in rows:
         if row.kind == REDACTED and isinstance(row.payload, str):
             with suppress(ValueError, KeyError, TypeError, RecursionError):  # a damaged row: its own check reports it
-                left = json.loads(row.payload)["left"]
-                found.update((entry["seq"], entry["digest"]) for entry in left)
+                found.update((entry["seq"], entry["digest"]) for entry in json.loads(row.payload)["left"])
     return found

@@ -88,8 +88,7 @@ class CheckedReader(ABC):
         """Take note of a run that was read from its first event on: the index folds what is on record only once."""
 
     async def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
-        check = partial(checked_events, self.name, self._key, run, found, after)
-        return await done_aside(len(found.rows), check)
+        return await done_aside(len(found.rows), partial(checked_events, self.name, self._key, run, found, after))
 
     async def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return News(await self._checked(run, found, after), found.has_messages)

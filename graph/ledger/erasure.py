@@ -111,8 +111,7 @@ def erasure_of(transcript: Transcript, value: str, secret: bytes = b"") -> Erasu
         if payload != row.payload:
             # The digest stays, which the chain covers; the empty salt marks that its payload is gone (decision 17).
             rows[row.seq] = row._replace(payload=payload, salt=b"")
-    after = replace(transcript, rows=[rows.get(row.seq, row) for row in transcript.rows])
-    _check(events, after.events())
+    _check(events, replace(transcript, rows=[rows.get(row.seq, row) for row in transcript.rows]).events())
     return Erasure(rows, artifacts, redactor)
 
 

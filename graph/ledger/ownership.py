@@ -7,14 +7,14 @@ release. See `docs/decisions/0009-lease.md`.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Protocol, TypeVar
 
-from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.errors import LedgerError, RunOwnedError
 from planner_executor.graph.ledger.lease import Holder, Pace, Watch
 from planner_executor.graph.ledger.owner import is_gone, named_owner, retire
 from planner_executor.graph.ledger.proof import CLOCK, Clock, now_s, still_counts
 from planner_executor.graph.ledger.protocol import Lease, Proof
-from planner_executor.graph.ledger.refusals import owned_elsewhere
 from planner_executor.graph.record.run_key import RunKey
 
 T = TypeVar("T")
@@ -90,11 +90,7 @@ class Ownership:
         Raises:
             RunOwnedError: The run's owner is alive.
         """
-
-        async def own(owner: str) -> tuple[Lease, T]:
-            return await self._own(attempt, owner)
-
-        async with self.hold(own) as taken:
+        async with self.hold(partial(self._own, attempt)) as taken:
             yield taken
 
     @asynccontextmanager
@@ -136,7 +132,7 @@ class Ownership:
         is_dead = await asyncio.to_thread(is_gone, found.owner)
         taken = await attempt.take_over(owner, found if is_dead else await self._outlast(attempt, found))
         if taken is None:
-            raise owned_elsewhere(self._database, attempt.run)
+            raise RunOwnedError(self._database, attempt.run.id)
         return taken
 
     async def _outlast(self, attempt: Attempt[T], seen: Holder) -> Holder:
@@ -148,7 +144,7 @@ class Ownership:
             now = await attempt.look()
             match watch.verdict(now, clock()):
                 case "alive":
-                    raise owned_elsewhere(self._database, attempt.run)
+                    raise RunOwnedError(self._database, attempt.run.id)
                 case "free" | "dead":
                     assert now is not None
                     return now

@@ -42,5 +42,4 @@ def checked_events(database: str, key: SealKey | None, run: RunKey, found: Snaps
         broken = seal_fault(key, standing.key, standing.seal, rows[-1].link)
         if broken is not None:
             raise LedgerSealError(database, run.id, broken)
-    events = map(event_of, rows)
-    return [event for event in events if event is not None and event.seq > after]
+    return [event for event in map(event_of, rows) if event is not None and event.seq > after]

@@ -14,7 +14,6 @@ from planner_executor.graph.errors import (
     LedgerSealError,
     LedgerUnavailableError,
     MessageWaitingError,
-    RunOwnedError,
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import Holder, is_in_force
@@ -76,11 +75,6 @@ def check_end(database: str, run: RunKey, seq: int, link: bytes, standing: Stand
         raise LedgerSealError(database, run.id, fault)
 
 
-def owned_elsewhere(database: str, run: RunKey) -> RunOwnedError:
-    """Return the error for a run whose owner is alive."""
-    return RunOwnedError(database, run.id)
-
-
 def lost_artifact(database: str, artifact_id: str) -> LedgerCorruptError:
     """Return the error for an artifact that is missing or changed."""
     return LedgerCorruptError(database, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
@@ -94,16 +88,6 @@ def unknown_run(database: str, run: RunKey) -> LedgerUnavailableError:
 def damaged_row(database: str, what: str) -> LedgerUnavailableError:
     """Return the error for a row that holds what no program writes there; a server's columns do not take it."""
     return LedgerUnavailableError(database, f"{what} was changed; restore the file from a backup")
-
-
-def changed_since(database: str, run: RunKey) -> StaleRunError:
-    """Return the error for a thread that is not as it was read."""
-    return StaleRunError(database, run.id)
-
-
-def sealed_otherwise(database: str, fault: str) -> LedgerSealError:
-    """Return the error for a chain of tombstones that cannot go on with the ledger's key."""
-    return LedgerSealError(database, "(any)", fault)
 
 
 def thread_is_there(database: str, thread: str) -> InputError:

@@ -65,8 +65,7 @@ class Counters:
 
     def value(self, name: str, **labels: str) -> float:
         """Return one count or gauge, 0 if nothing was counted."""
-        key = name, tuple(sorted(labels.items()))
-        return (self.gauges if name in GAUGES else self.counts).get(key, 0)
+        return (self.gauges if name in GAUGES else self.counts).get((name, tuple(sorted(labels.items()))), 0)
 
 
 def waiting_gauges(waits: Iterable[tuple[str, int, float]]) -> dict[tuple[str, Labels], float]:

@@ -19,8 +19,7 @@ def fingerprint(step: Step, result: StepResult) -> str:
     """
     error = re.sub(r"\w*\d\w*", "", str(result.error))[:ERROR_CHARACTERS]
     untold = UNTOLD if step.tool is None else (*UNTOLD, "objective")
-    work = {name: value for name, value in step.to_json().items() if name not in untold}
-    return digest([work, error])[:16]
+    return digest([{name: value for name, value in step.to_json().items() if name not in untold}, error])[:16]
 
 
 def failures_of(plan: Plan, record: RunState) -> dict[str, str]:

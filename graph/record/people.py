@@ -55,8 +55,7 @@ class People:
 
     def voted(self, data: Voted) -> None:
         """Count a vote in place of the person's one before."""
-        person = Approver.of_label(data.approver, data.roles).person
-        self.votes.setdefault(data.subject, {})[person] = data
+        self.votes.setdefault(data.subject, {})[Approver.of_label(data.approver, data.roles).person] = data
 
     def decided(self, data: Decided) -> None:
         """Close the vote; the author of a proposal counts as one who asked for the run."""

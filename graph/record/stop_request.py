@@ -61,5 +61,4 @@ def message_of(pause: Paused) -> str | None:
 
 
 def _wishes(messages: Iterable[str], what: str) -> Iterator[StopRequest]:
-    read = map(StopRequest.read, messages)
-    return (wish for wish in read if wish is not None and wish.what == what)
+    return (wish for wish in map(StopRequest.read, messages) if wish is not None and wish.what == what)

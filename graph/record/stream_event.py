@@ -3,7 +3,6 @@
 Their JSON Schema is `schemas/stream.json`.
 """
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import with_config
@@ -62,46 +61,42 @@ class StepEvent(StepState):
     progress: ToolProgress | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class StreamEvent:
-    """One event of the stream.
+def step_event(
+    *,
+    kind: Kind,
+    run: str,
+    revision: int,
+    sequence: int,
+    step: str,
+    attempt: int,
+    result: StepResult,
+    cost: StepCost,
+    item: int | None = None,
+    progress: ToolProgress | None = None,
+) -> StepEvent:
+    """Return an event as clients receive it; every field is always there.
 
     `sequence` is the number of the run's last ledger event when this one was sent: what a client has read from the
     ledger with a higher number is newer. `attempt` counts the tries of the step under this revision from 1. `cost` is
     what the step has cost since the run was started or resumed.
     """
-
-    kind: Kind
-    run: str
-    revision: int
-    sequence: int
-    step: str
-    attempt: int
-    result: StepResult
-    cost: StepCost
-    item: int | None = None
-    progress: ToolProgress | None = None
-
-    def to_json(self) -> StepEvent:
-        """Return the event as clients receive it; every field is always there."""
-        result = self.result
-        return {
-            "version": VERSION,
-            "kind": self.kind,
-            "run": self.run,
-            "revision": self.revision,
-            "sequence": self.sequence,
-            "step": self.step,
-            "item": self.item,
-            "attempt": self.attempt,
-            "status": result.status,
-            "error": result.error,
-            "started_at": result.started_at,
-            "ended_at": result.ended_at,
-            "preview": preview_of(result),
-            "cost": self.cost.to_json(),
-            "progress": self.progress,
-        }
+    return {
+        "version": VERSION,
+        "kind": kind,
+        "run": run,
+        "revision": revision,
+        "sequence": sequence,
+        "step": step,
+        "item": item,
+        "attempt": attempt,
+        "status": result.status,
+        "error": result.error,
+        "started_at": result.started_at,
+        "ended_at": result.ended_at,
+        "preview": preview_of(result),
+        "cost": cost.to_json(),
+        "progress": progress,
+    }
 
 
 def preview_of(result: StepResult) -> str | None:

@@ -89,8 +89,7 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
     """Return a normalised value to store: inline up to `inline_bytes` of JSON, else as an artifact."""
     text = to_text(value)
     data = text.encode()
-    wide = _holds_wide_integer(value)
-    if len(data) <= inline_bytes and not wide:
+    if len(data) <= inline_bytes and not _holds_wide_integer(value):
         return Kept(value, text, None)
     preview = text if len(data) <= inline_bytes else text[:PREVIEW_CHARACTERS]
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
@@ -137,8 +136,7 @@ def _other(value: Any, path: str, depth: int) -> JsonValue:
     if isinstance(value, BaseModel):
         return normalise(value.model_dump(mode="python"), path, depth)
     if is_dataclass(value) and not isinstance(value, type):
-        held = {field.name: getattr(value, field.name) for field in fields(value)}
-        return normalise(held, path, depth)
+        return normalise({field.name: getattr(value, field.name) for field in fields(value)}, path, depth)
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, Decimal | UUID | PurePath):

@@ -218,8 +218,7 @@ def _shown(event: Event | Draft | None, field: str | None) -> str:
         elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
             value = value[int(name)]
     if not field:
-        shown = event if isinstance(event, Event) else Event.written(0, 0.0, event)
-        words = event_text(shown).sentence
+        words = event_text(event if isinstance(event, Event) else Event.written(0, 0.0, event)).sentence
     else:
         words = value if isinstance(value, str) else to_text(value)
     return words if len(words) <= MOST_CHARACTERS else f"{words[:MOST_CHARACTERS]}…"

@@ -56,14 +56,11 @@ def staged(
     async def opened() -> ReplayLedger:
         return ledger
 
-    recording = ledger.recording
-    seen = recording.file_seen, recording.preview_seen, recording.previews_next
-    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, *seen)
+    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording)
     turns = RateLimiter({}, ledger.time.seconds)
     clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over, dated=ledger.recording.date_told)
     services = Services(settings, tools, models, opened, turns, ledger.time.seconds, clock, judges_terms=False)
-    services = replace(services, library=library)
-    return compiled(services, saver)
+    return compiled(replace(services, library=library), saver)
 
 
 def _models(configured: Configuration, cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:

@@ -115,8 +115,7 @@ class Player:
         self._saver = ReplaySaver(transcript.thread)
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._inherited = inherited_on_record(self._events)
-        taken = ("setup", "setup_by", "origin", "playbook")
-        self._started = {name: getattr(started, name) for name in taken}
+        self._started = {name: getattr(started, name) for name in ("setup", "setup_by", "origin", "playbook")}
         self._budget = started.budget
         self._graph = self._staged(started.configured)
 

@@ -22,6 +22,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import CallAsked, CallFinished, Event, ModelFinished
+from planner_executor.graph.replay.recording import Recording
 from planner_executor.tools.call_questions import CallQuestion, InputNeeded
 from planner_executor.tools.errors import NothingHappened, Transient
 from planner_executor.tools.idempotency import idempotency_key
@@ -72,12 +73,10 @@ class RecordedTools(Toolbox):
         specs: list[ToolSpec],
         outcome: Outcome,
         artifacts: Mapping[str, str],
-        file_seen: Callable[[str], str | None],
-        preview_seen: Callable[[str], CallPreview | None],
-        previews_next: Callable[[], tuple[CallPreview, ...]],
+        recording: Recording,
     ) -> None:
         super().__init__(())
-        self._file_seen, self._preview_seen, self._previews_next = file_seen, preview_seen, previews_next
+        self._recording = recording
         for spec in specs:
             self._tools[spec.name] = RecordedTool(spec, never_called(spec), True, outcome=outcome, artifacts=artifacts)
         self.specs = {spec.name: spec for spec in specs}
@@ -88,25 +87,23 @@ class RecordedTools(Toolbox):
 
     def preview_on_record(self, key: str) -> CallPreview | None:
         """Return the preview of a call that is due, as it was made."""
-        return self._preview_seen(key)
+        return self._recording.preview_seen(key)
 
     @property
     def previews_on_record(self) -> tuple[CallPreview, ...]:
         """The previews of a plan that a person proposed, if they come next."""
-        return self._previews_next()
+        return self._recording.previews_next()
 
     def file(self, path: str) -> str | None:
         """Return the recorded file at a path."""
-        return self._file_seen(path)
+        return self._recording.file_seen(path)
 
 
 @dataclass(frozen=True)
-class RecordedModel(RoleModel):
-    """A model that gives the answers on record; `called` are the names of those that may have answered."""
+class NamedModel(RoleModel):
+    """A model under names on record: `called` are those of all that may have answered."""
 
     called: tuple[str, ...] = ()
-    role: str = ""
-    outcome: Callable[[str], Awaitable[Event]] = field(default=None, repr=False)  # type: ignore[assignment]
 
     @property
     def name(self) -> str:
@@ -117,6 +114,14 @@ class RecordedModel(RoleModel):
     def names(self) -> tuple[str, ...]:
         """How all that may answer are called."""
         return self.called
+
+
+@dataclass(frozen=True)
+class RecordedModel(NamedModel):
+    """A model that gives the answers on record."""
+
+    role: str = ""
+    outcome: Callable[[str], Awaitable[Event]] = field(default=None, repr=False)  # type: ignore[assignment]
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer on record, or fail as it failed."""
@@ -132,22 +137,11 @@ class RecordedModel(RoleModel):
 
 
 @dataclass(frozen=True)
-class SubstituteModel(RoleModel):
+class SubstituteModel(NamedModel):
     """Another model under the name of the one on record; `busy` counts the answers that are waited for."""
 
-    called: tuple[str, ...] = ()
     other: RoleModel = field(default=None, repr=False)  # type: ignore[assignment]
     busy: list[None] = field(default_factory=list, repr=False)
-
-    @property
-    def name(self) -> str:
-        """How the model on record is called."""
-        return self.called[0]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """How the models on record are called."""
-        return self.called
 
     def under(self, called: tuple[str, ...]) -> "SubstituteModel":
         """Return the same under the names of the models on record."""

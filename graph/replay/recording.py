@@ -197,8 +197,7 @@ class Recording:
 
     def _left(self, end: int | None = None) -> Iterator[Event]:
         """Yield the events before a place that were not replayed yet; without one, all of them."""
-        places = range(len(self.events))[self._front : end]
-        return (self.events[at] for at in places if not self._played[at])
+        return (self.events[at] for at in range(len(self.events))[self._front : end] if not self._played[at])
 
     def _left_of_pass(self) -> Iterator[Event]:
         return self._left(self._barrier_place)

@@ -29,12 +29,14 @@ class Scheduler:
     def __init__(self, recording: Recording, playback: Playback, late: frozenset[int] = NONE_LATE) -> None:
         self._recording, self._playback, self._late = recording, playback, late
         self.early: list[int] = []
+        self.given: dict[str, Event] = {}
+        self._let_none_wait()
+
+    def _let_none_wait(self) -> None:
+        """Forget those who waited in an invocation of the graph that is over."""
         self._waiting: dict[int, asyncio.Future[Event]] = {}
         self._limits: list[tuple[str, asyncio.Future[None]]] = []
-        self._behind: list[asyncio.Future[None]] = []
-        self._heeding: list[asyncio.Future[None]] = []
-        self._held_up: list[asyncio.Future[None]] = []
-        self.given: dict[str, Event] = {}
+        self._behind, self._heeding, self._held_up = (list[asyncio.Future[None]]() for _ in range(3))
 
     async def step_over(self, step: str, _seconds: float) -> None:
         """Return once the time limit of a step has passed on record: its work got no further, and yet it ended."""
@@ -81,12 +83,8 @@ class Scheduler:
             work: The graph at work.
             is_busy: Whether something is waited for that is not on record.
         """
-        self._waiting.clear()
+        self._let_none_wait()
         self._playback.asked.clear()
-        self._limits.clear()
-        self._behind.clear()
-        self._heeding.clear()
-        self._held_up.clear()
         while not work.done():
             self._playback.changed.clear()
             self._give(work)

@@ -51,8 +51,7 @@ def first_effects(request: ReviewRequest) -> tuple[tuple[AskedEffect, ...], int]
     found = list(
         asked_effects(request.review, [action.to_json() for action in request.actions if action.content is not None])
     )
-    first = (replace(one, words=_cut(one.words, WORDS)) for one in found[:FIRST])
-    return tuple(first), len(found[FIRST:])
+    return tuple(replace(one, words=_cut(one.words, WORDS)) for one in found[:FIRST]), len(found[FIRST:])
 
 
 def _of_step(step: StepContent, args: Mapping[str, JsonValue], tools: Mapping[str, Tool]) -> Iterator[AskedEffect]:
@@ -70,8 +69,7 @@ def _effect(tool: Tool, does: str | None, args: Mapping[str, JsonValue]) -> Aske
 
 
 def _short(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else visible_json(value)
-    return _cut(text, VALUE)
+    return _cut(value if isinstance(value, str) else visible_json(value), VALUE)
 
 
 def _cut(text: str, characters: int) -> str:

@@ -52,5 +52,4 @@ def estimate(
 
 
 def _attempts(step: Step, tool: str, tools: Mapping[str, ToolSpec], limits: AttemptLimits) -> int:
-    own = tools[tool].attempt_limits if tool in tools else NO_LIMITS
-    return limits.lowest(own, step.attempt_limits).most
+    return limits.lowest(tools[tool].attempt_limits if tool in tools else NO_LIMITS, step.attempt_limits).most

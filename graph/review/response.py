@@ -256,14 +256,13 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
 
 def _unmatched_plan(response: ReviewResponse) -> Iterator[tuple[str, str]]:
     """Yield (field, error) for statements about a plan, where none is under review."""
-    if response.comments:
-        yield "comment", "no plan is under review; give feedback instead"
-    if response.plan is not None:
-        yield "edit", "there is no plan to approve"
-    if response.standing_runs:
-        yield "standing_runs", "no plan is under review; it covers runs of a playbook"
-    if response.ask_later:
-        yield "ask_later", "no plan is under review; a call that is asked about is due"
+    stated = (
+        (response.comments, "comment", "no plan is under review; give feedback instead"),
+        (response.plan is not None, "edit", "there is no plan to approve"),
+        (response.standing_runs, "standing_runs", "no plan is under review; it covers runs of a playbook"),
+        (response.ask_later, "ask_later", "no plan is under review; a call that is asked about is due"),
+    )
+    yield from ((name, why) for is_stated, name, why in stated if is_stated)
 
 
 def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:

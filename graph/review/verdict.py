@@ -65,7 +65,7 @@ def verdict_of(
     settled = tuple(_settled(action, one) for action, one in effects)
     answers = [(action, one) for action, one in pairs if action.name == "answer_question" and one.type == "edit"]
     given = {action.args["step"]: _answer(action, one) for action, one in answers if action.key is None}
-    replies = {action.key: _filled(action, one) for action, one in answers if action.key is not None}
+    replies = {action.key: _answer(action, one) for action, one in answers if action.key is not None}
     raised = [(action, one) for action, one in pairs if action.name == "raise_budget" and one.type == "edit"]
     budget = next((_raised(action, one, terms) for action, one in raised), None)
     calls = [(action.key, one) for action, one in pairs if action.name == "run_step" and action.key is not None]
@@ -128,16 +128,11 @@ def _settled(action: ReviewAction, decision: Decision) -> Mapping[str, Any]:
 
 
 def _answer(action: ReviewAction, decision: Decision) -> JsonValue:
-    answer, fault = fit_answer((decision.args or {}).get("answer"), action.answer_schema)
+    """Return the answer to a question of the plan, or to one that a call asked, which comes with a form."""
+    fit, lacks = (fit_answer, "match its schema") if action.key is None else (fit_form, "fill its form")
+    answer, fault = fit((decision.args or {}).get("answer"), action.answer_schema)
     if fault:
-        raise InvalidResponse(f"the answer to {action.args['step']} does not match its schema: {fault}")
-    return answer
-
-
-def _filled(action: ReviewAction, decision: Decision) -> JsonValue:
-    answer, fault = fit_form((decision.args or {}).get("answer"), action.answer_schema)
-    if fault:
-        raise InvalidResponse(f"the answer to {action.args['step']} does not fill its form: {fault}")
+        raise InvalidResponse(f"the answer to {action.args['step']} does not {lacks}: {fault}")
     return answer
 
 

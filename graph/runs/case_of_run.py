@@ -36,8 +36,7 @@ async def playbook_named_by(runs: Runs, name: str) -> str | None:
     Raises:
         UnknownRunError: There is no such run.
     """
-    record = await state_of(runs.ledger, await runs.find(name))
-    named = record.assignment.playbook.get("name")
+    named = (await state_of(runs.ledger, await runs.find(name))).assignment.playbook.get("name")
     return str(named) if named is not None else None
 
 

@@ -44,8 +44,7 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
         UnknownRunError: There is no such run.
         InputError: There is no such step, or a value does not fit.
     """
-    key = await runs.find(name)
-    record = await state_of(runs.ledger, key)
+    record = await state_of(runs.ledger, await runs.find(name))
     plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     for named in (step, *values):
         if named not in plan.by_id:

@@ -35,8 +35,7 @@ async def _settled(runs: Runs, found: list[RunSummary]) -> list[RunSummary]:
     due = {RunKey(run.thread, run.n) for run in found if run.due_at is not None and run.due_at <= now}
     written = {key for key in due if await _is_written(runs, key)}
     anew = {(run.thread, run.n): run for run in await runs.ledger.summaries(sorted(written, key=lambda key: key.id))}
-    rows = (anew.get((run.thread, run.n), run) for run in found)
-    return [run for run in rows if run.waits_for == PERSON]
+    return [run for run in (anew.get((run.thread, run.n), run) for run in found) if run.waits_for == PERSON]
 
 
 async def _is_written(runs: Runs, key: RunKey) -> bool:

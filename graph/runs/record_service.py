@@ -72,8 +72,7 @@ def transcript_in(path: Path) -> Transcript:
         ExportError: The file is not an exported run, or is damaged.
         InputError: The file cannot be read.
     """
-    transcript = from_bytes(_read(path), str(path))
-    return whole(transcript, str(path))
+    return whole(from_bytes(_read(path), str(path)), str(path))
 
 
 def whole(transcript: Transcript, name: str) -> Transcript:
@@ -111,8 +110,7 @@ async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | Non
         InputError: The reason cannot be kept.
     """
     check_texts("reason", reason)
-    key = await runs.find(name)
-    return await runs.ledger.redact(key.thread, value, by or str(local_user()), reason)
+    return await runs.ledger.redact((await runs.find(name)).thread, value, by or str(local_user()), reason)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -19,7 +19,7 @@ from planner_executor.graph.ledger.verification import verify
 from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.record.run_key import RunKey, run_name
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import CHANGED, RunSummary
 
 PAGE = 500
@@ -126,11 +126,12 @@ async def _removed(
     except CHANGED:
         return KeptThread(last, "damaged")
     thread = runs[0].thread
-    forks = [(run_name(*key), source) for key, source in await _forks(ledger) if key[0] not in (thread, *gone)]
+    forks = [(key.id, source) for key, source in await ledger.forks() if key.thread not in (thread, *gone)]
     if (kept := obstacle_of(records, forks)) is not None:
         return kept
     if dry_run:
-        return KeptThread(last, "executing") if await _is_worked_on(ledger, read) else None
+        is_worked_on = any([await ledger.is_worked_on(RunKey(run.thread, run.n)) for run in read])
+        return KeptThread(last, "executing") if is_worked_on else None
     if export is not None:
         await run_sync(lambda: _export(export, read))
     try:
@@ -147,14 +148,6 @@ def _is_whole(transcript: Transcript) -> bool:
     """Whether a record is intact, as far as it can be checked with the key of the environment."""
     key = key_from_environment()
     return verify(transcript, key if key is not None and key.id == transcript.key else None).is_whole
-
-
-async def _forks(ledger: RunStore) -> list[tuple[tuple[str, int], str]]:
-    return [((key.thread, key.n), source) for key, source in await ledger.forks()]
-
-
-async def _is_worked_on(ledger: RunStore, read: Sequence[Transcript]) -> bool:
-    return any([await ledger.is_worked_on(RunKey(run.thread, run.n)) for run in read])
 
 
 def _make_folder(folder: Path) -> None:

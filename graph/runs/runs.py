@@ -115,8 +115,7 @@ class Runs:
         Raises:
             InputError: The step has not succeeded, or the run has no answer.
         """
-        key = await self.find(name)
-        record = await state_of(self.ledger, key)
+        record = await state_of(self.ledger, await self.find(name))
         look = record.calls.named_looks.get(step or "")
         found = look.result if look is not None else record.steps.results.get(step or "")
         result = _answer(record) if step is None else found or NO_RESULT

@@ -51,8 +51,7 @@ async def decide(request: Request, form: Form) -> Response:
     records = await desk_of(request).records()
 
     async def decided(run: str, answer: Mapping[str, Any]) -> Run:
-        shown = await records.show(run)
-        await carry_out(request, records, shown, answer)
+        await carry_out(request, records, await records.show(run), answer)
         return (await records.show(run)).run
 
     told: list[Outcome] = []

@@ -48,8 +48,7 @@ async def approvals(request: Request) -> Response:
 async def end(request: Request, form: Form) -> Response:
     """Revoke a standing approval: no further call starts on it."""
     records, run = await desk_of(request).records(), form.get("run") or None
-    by = str(named(visitor_of(request).person, verified))
-    await revoke(records.runs, form.get("id"), by, run)
+    await revoke(records.runs, form.get("id"), str(named(visitor_of(request).person, verified)), run)
     if run is not None and form.get("back") == "run":
         return go_to(run_link(request, "/effects", run))
     return go_to(f"{root_of(request)}/approvals")

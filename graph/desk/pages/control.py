@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,7 +10,7 @@ from starlette.responses import Response
 from planner_executor.graph.desk.decisions import check_fields, limits_in
 from planner_executor.graph.desk.drives import Work
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from planner_executor.graph.desk.pages.run_page import run_page, shown_run
+from planner_executor.graph.desk.pages.run_page import run_view, shown_run
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.views.schema_form import faults_in, value_in
@@ -37,11 +38,10 @@ async def control(request: Request, form: Form) -> Response:
     return go_to(run_link(request, "/review" if is_reviewed else "", run))
 
 
-@shows
-async def more(request: Request) -> Response:
+@run_view("run_more.html", "more")
+def more(_: Request, __: ShownRun) -> Mapping[str, Any]:
     """Show the forms to steer, retry and fork a run."""
-    _, shown = await shown_run(request)
-    return await run_page(request, "run_more.html", "more", shown)
+    return {}
 
 
 async def _pause(request: Request, records: Records, shown: ShownRun, __: Form) -> None:

@@ -72,8 +72,7 @@ async def check(request: Request, form: Form) -> Response:
 
 async def tools_shown(request: Request, shown: ShownRun) -> Tools:
     """Return the tools of a run, by name."""
-    records = await desk_of(request).records()
-    return await tools_of(records.runs.ledger, shown.record)
+    return await tools_of((await desk_of(request).records()).runs.ledger, shown.record)
 
 
 def edit_values(

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from planner_executor.graph.desk.pages.respond import run_link, shows
-from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, shown_run
+from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, run_view, shown_run
+from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.effects import effect_rows, files_in
 from planner_executor.graph.desk.views.looked import Looked
@@ -92,30 +93,21 @@ async def step(request: Request) -> Response:
     return await run_page(request, "run_step.html", "plan", shown, values)
 
 
-@shows
-async def times(request: Request) -> Response:
+@run_view("run_timeline.html", "timeline")
+def times(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     """Show when each step ran."""
-    _, shown = await shown_run(request)
-
-    def values() -> Mapping[str, Any]:
-        run, now = shown.run, time.time()
-        if run.plan is None:
-            return {"drawn": None, "part": None}
-        waited = spans_of_people(shown.events, now)
-        drawn = timeline(run.plan, run.step_status, run.results, now, waited)
-        part = part_of(request, drawn.bars, ROWS)
-        return {"drawn": replace(drawn, bars=part.rows), "part": part}
-
-    return await run_page(request, "run_timeline.html", "timeline", shown, values)
+    run, now = shown.run, time.time()
+    if run.plan is None:
+        return {"drawn": None, "part": None}
+    drawn = timeline(run.plan, run.step_status, run.results, now, spans_of_people(shown.events, now))
+    part = part_of(request, drawn.bars, ROWS)
+    return {"drawn": replace(drawn, bars=part.rows), "part": part}
 
 
-@shows
-async def results(request: Request) -> Response:
+@run_view("run_results.html", "results")
+def results(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     """Show the answer and the results, a part at a time if they are long or many."""
-    _, shown = await shown_run(request)
-    return await run_page(
-        request, "run_results.html", "results", shown, lambda: {"part": part_of(request, step_rows(shown), ROWS)}
-    )
+    return {"part": part_of(request, step_rows(shown), ROWS)}
 
 
 @shows
@@ -132,20 +124,15 @@ async def value(request: Request) -> Response:
     return await run_page(request, "run_value.html", "results", shown, values)
 
 
-@shows
-async def event(request: Request) -> Response:
+@run_view("run_value.html", "audit")
+def event(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     """Show an event as it is on record, one part of it at a time."""
-    _, shown = await shown_run(request)
     number = int_of(request.query_params.get("seq", ""))
-
-    def values() -> Mapping[str, Any]:
-        found = next((one for one in shown.events if one.seq == number), None)
-        if found is None:
-            raise InputError("seq", f"{shown.run.id} has no event {number}; open one of its audit")
-        part = part_of(request, visible_json(found.payload), PART)
-        return {"step": None, "text": part.rows, "part": part, "event": found}
-
-    return await run_page(request, "run_value.html", "audit", shown, values)
+    found = next((one for one in shown.events if one.seq == number), None)
+    if found is None:
+        raise InputError("seq", f"{shown.run.id} has no event {number}; open one of its audit")
+    part = part_of(request, visible_json(found.payload), PART)
+    return {"step": None, "text": part.rows, "part": part, "event": found}
 
 
 @shows
@@ -159,50 +146,35 @@ async def download(request: Request) -> Response:
     return PlainTextResponse(text, headers=headers, media_type="application/octet-stream")
 
 
-@shows
-async def revisions(request: Request) -> Response:
+@run_view("run_revisions.html", "revisions")
+def revisions(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     """Show the revisions of the plan, and two of them side by side."""
-    _, shown = await shown_run(request)
-
-    def values() -> Mapping[str, Any]:
-        rows = revisions_in(shown.events)
-        right = int_of(request.query_params.get("right", str(rows[-1][1].revision if rows else 0)))
-        left = int_of(request.query_params.get("left", str(max(0, right - 1))))
-        after = plan_of_revision(shown.events, right)
-        found = step_changes(plan_of_revision(shown.events, left), after) if after is not None else []
-        part = part_of(request, found, CHANGES)
-        return {"rows": rows, "left": left, "right": right, "part": part, "count": len(found)}
-
-    return await run_page(request, "run_revisions.html", "revisions", shown, values)
+    rows = revisions_in(shown.events)
+    right = int_of(request.query_params.get("right", str(rows[-1][1].revision if rows else 0)))
+    left = int_of(request.query_params.get("left", str(max(0, right - 1))))
+    after = plan_of_revision(shown.events, right)
+    found = step_changes(plan_of_revision(shown.events, left), after) if after is not None else []
+    part = part_of(request, found, CHANGES)
+    return {"rows": rows, "left": left, "right": right, "part": part, "count": len(found)}
 
 
-@shows
-async def effects(request: Request) -> Response:
+@run_view("run_effects.html", "effects")
+def effects(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     """Show the calls that change something or leave the machine, and what is uncertain of them."""
-    _, shown = await shown_run(request)
-
-    def values() -> Mapping[str, Any]:
-        approved = [standing_row(use, time.time()) for use in shown.record.standing.by_id.values()]
-        rows = effect_rows(shown)
-        return {"part": part_of(request, rows, CALLS), "approved": approved, "count": len(rows)}
-
-    return await run_page(request, "run_effects.html", "effects", shown, values)
+    approved = [standing_row(use, time.time()) for use in shown.record.standing.by_id.values()]
+    rows = effect_rows(shown)
+    return {"part": part_of(request, rows, CALLS), "approved": approved, "count": len(rows)}
 
 
-@shows
-async def budget(request: Request) -> Response:
+@run_view("run_budget.html", "budget")
+def budget(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     """Show what was spent of which limit, and by which step."""
-    _, shown = await shown_run(request)
-
-    def values() -> Mapping[str, Any]:
-        bounds, spent, aside = shown.record.bounds, shown.record.spent, shown.record.spending.aside
-        limits = [
-            (name, limit_in_words(name, bounds, spent, aside), spent.of(name) + aside.of(name), bounds.of(name) or 0)
-            for name in bounds.names
-        ]
-        return {"limits": limits, "part": part_of(request, list(step_costs(shown.events).items()), ROWS)}
-
-    return await run_page(request, "run_budget.html", "budget", shown, values)
+    bounds, spent, aside = shown.record.bounds, shown.record.spent, shown.record.spending.aside
+    limits = [
+        (name, limit_in_words(name, bounds, spent, aside), spent.of(name) + aside.of(name), bounds.of(name) or 0)
+        for name in bounds.names
+    ]
+    return {"limits": limits, "part": part_of(request, list(step_costs(shown.events).items()), ROWS)}
 
 
 @shows

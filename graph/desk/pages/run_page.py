@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.pages.respond import desk_of, page, run_link, run_name_in
+from planner_executor.graph.desk.pages.respond import Answer, desk_of, page, run_link, run_name_in, shows
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.looked import NOWHERE, Looked
@@ -53,6 +54,21 @@ async def run_page(
         return await on_thread(
             lambda: page(request, template, http_status, **_shared_values(request, tab, shown), **values())
         )
+
+
+def run_view(template: str, tab: str) -> Callable[[Callable[[Request, ShownRun], Mapping[str, Any]]], Answer]:
+    """Return a decorator that makes a page of a run of a function that returns what its template shows."""
+
+    def page_with(values: Callable[[Request, ShownRun], Mapping[str, Any]]) -> Answer:
+        @shows
+        @wraps(values)
+        async def answer(request: Request) -> Response:
+            _, shown = await shown_run(request)
+            return await run_page(request, template, tab, shown, lambda: values(request, shown))
+
+        return answer
+
+    return page_with
 
 
 def _shared_values(request: Request, tab: str, shown: ShownRun) -> Mapping[str, Any]:

@@ -120,8 +120,7 @@ def input_label(record: RunState, step: Step, results: Mapping[str, TrustLabel],
 
 
 def _known(record: RunState, step: Step, results: Mapping[str, TrustLabel]) -> Mapping[str, TrustLabel]:
-    item = label_of_item(step, results)
-    return argument_labels(step, {**results, ITEM: item}, plan_marks(record, step))
+    return argument_labels(step, {**results, ITEM: label_of_item(step, results)}, plan_marks(record, step))
 
 
 def _read(record: RunState, step: Step, results: Mapping[str, TrustLabel], waits: Sequence[str]) -> TrustLabel:

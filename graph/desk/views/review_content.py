@@ -269,8 +269,7 @@ def _tool(tool: Tool) -> Row:
 
 def _steps(title: str, steps: Sequence[StepContent], plan: Plan, *, is_folded: bool = False) -> Table:
     heads = ("Step", "Done by", "Tool", "What it does", "Argument", "Value", "From", "Trust")
-    rows = [row for step in steps for row in _step(step, plan)]
-    return Table(title, heads, rows, is_folded)
+    return Table(title, heads, [row for step in steps for row in _step(step, plan)], is_folded)
 
 
 def _step(step: StepContent, plan: Plan) -> Iterator[Row]:

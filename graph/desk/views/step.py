@@ -24,8 +24,7 @@ MOST_CALLS = 100
 class Attempt:
     """One attempt at a call: its arguments as JSON, and its result, None if there is none on record.
 
-    `approval` is the standing approval that let it through, `began_at` is in Unix seconds. `is_earlier`: a revision has
-    changed the step since.
+    `began_at` is in Unix seconds. `is_earlier`: a revision has changed the step since.
     """
 
     started: CallStarted
@@ -33,7 +32,6 @@ class Attempt:
     args: str
     result: StepResult | None
     is_uncertain: bool
-    approval: str | None
     is_earlier: bool = False
 
 
@@ -110,7 +108,7 @@ def _attempts(shown: ShownRun, step: str) -> list[Attempt]:
             last[data.call, data.item] = len(found)
             call = shown.record.calls.find(data.key)
             is_uncertain = call is not None and call.is_uncertain and call.begun_seq == event.seq
-            found.append(Attempt(data, event.at, visible_json(data.args.shown), None, is_uncertain, data.approval))
+            found.append(Attempt(data, event.at, visible_json(data.args.shown), None, is_uncertain))
         elif isinstance(data, CallFinished) and (place := last.get((data.call, data.item))) is not None:
             found[place] = replace(found[place], result=data.result)
     return found

@@ -45,11 +45,8 @@ class EventStore(OwnedWriter, EventReader):
     @asynccontextmanager
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
         """Start the thread's next run, and own it from its first event on."""
-
-        async def begin(owner: str) -> tuple[Lease, Snapshot]:
-            return await self._do(lambda: self._begin(thread, drafts, artifacts, owner))
-
-        async with self._ownership.hold(begin) as (lease, found):
+        own = self._ownership.hold(lambda owner: self._do(lambda: self._begin(thread, drafts, artifacts, owner)))
+        async with own as (lease, found):
             yield Owned(lease, await self._news(lease.run, found, 0))
 
     @asynccontextmanager
@@ -74,8 +71,7 @@ class EventStore(OwnedWriter, EventReader):
 
     async def news(self, lease: Lease, after: int) -> News:
         """Return the unread part of an owned run."""
-        found = await self._do(lambda: self._refused(lease).found(after))
-        return await self._news(lease.run, found, after)
+        return await self._news(lease.run, await self._do(lambda: self._refused(lease).found(after)), after)
 
     async def append(
         self,

@@ -232,8 +232,7 @@ class MemoryLedger(EventStore):
 
     async def misindexed(self) -> list[str]:
         """Return the names of the runs whose index row does not match their events."""
-        runs = reversed(await self._all())
-        return [run.key.id for run in runs if run.summary != run.folded()[1].row]
+        return [run.key.id for run in reversed(await self._all()) if run.summary != run.folded()[1].row]
 
     async def health(self) -> Health:
         """Return the sizes; memory has no damage."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from planner_executor.graph.errors import LedgerSealError, RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
 from planner_executor.graph.ledger.owner import may_live
-from planner_executor.graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
@@ -20,7 +20,7 @@ def remove(
     before = store.tombstones
     last = before.rows[-1] if before.rows else None
     if fault := end_fault(last, before.seal, key):
-        raise sealed_otherwise(database, fault)
+        raise LedgerSealError(database, "(any)", fault)
     made = tombstone_after(last, runs, at, by, key)
     for run in stored:
         store.carried.update(RunCounter().count(run.events()))
@@ -39,14 +39,14 @@ def _unchanged(store: Store, database: str, runs: Sequence[Transcript]) -> Seque
     """Return the runs, after a check that they are the whole thread, as it was read, and nobody's."""
     stored = list(store.of_thread(runs[0].thread))
     if [run.key.n for run in stored] != [run.n for run in runs]:
-        raise changed_since(database, RunKey(runs[0].thread, runs[-1].n))
+        raise StaleRunError(database, RunKey(runs[0].thread, runs[-1].n).id)
     for run, read in zip(stored, runs, strict=True):
         if run.holder is not None and may_live(run.holder.owner):
-            raise owned_elsewhere(database, run.key)
+            raise RunOwnedError(database, run.key.id)
         if run.end[1] != read.head:
-            raise changed_since(database, run.key)
+            raise StaleRunError(database, run.key.id)
     names = {run.key.id for run in stored}
     for fork, source in store.forks():
         if source in names and fork.thread != runs[0].thread:
-            raise changed_since(database, fork)
+            raise StaleRunError(database, fork.id)
     return stored

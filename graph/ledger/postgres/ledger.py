@@ -69,8 +69,7 @@ class PostgresLedger(SqlLedger):
         except LedgerError as error:
             if not isinstance(error.__cause__, psycopg.DataError):
                 raise
-            look = partial(other_runs, run=run, is_fork=is_fork, query=IF_DAMAGED)
-            return await self._file.look(look, run.thread)
+            return await self._file.look(partial(other_runs, run=run, is_fork=is_fork, query=IF_DAMAGED), run.thread)
 
     def _database(self, address: str, held: Collection[Lease], beat_s: float) -> Database:
         return Database(address, lambda: tuple(held), beat_s)

@@ -32,8 +32,7 @@ def erase_checkpoints(db: Transaction, thread: str, redactor: Redactor) -> int:
 
 
 def _contents(db: Transaction, table: str, columns: Sequence[str], thread: str) -> list[Any]:
-    query = f"SELECT rowid, type, {', '.join(columns)} FROM {table} WHERE thread_id = %s"
-    return db.ask(query, thread)
+    return db.ask(f"SELECT rowid, type, {', '.join(columns)} FROM {table} WHERE thread_id = %s", thread)
 
 
 def _with_more_names(db: Transaction, tables: Mapping[str, Sequence[str]], thread: str, redactor: Redactor) -> Redactor:
@@ -41,8 +40,7 @@ def _with_more_names(db: Transaction, tables: Mapping[str, Sequence[str]], threa
     cells = [plain_bytes(row[1], cell) for row in rows for cell in row if isinstance(cell, bytes)]
     brought: list[Any] = []
     if "writes" in tables:
-        query = "SELECT type, value FROM writes WHERE thread_id = %s AND channel = 'brought'"
-        brought = db.ask(query, thread)
+        brought = db.ask("SELECT type, value FROM writes WHERE thread_id = %s AND channel = 'brought'", thread)
     return with_more_names(redactor, cells, [plain_bytes(*row) for row in brought])
 
 

@@ -63,23 +63,21 @@ class Database:
             raise LedgerError(self.name, f"cannot store the value: {error}") from error
 
     async def compact(self) -> None:
-        """Rewrite the file, on another thread than the writer's, which must go on with the heartbeats."""
-        try:
-            await asyncio.to_thread(compact, self.name)
-        except sqlite3.Error as error:
-            raise LedgerUnavailableError(self.name, advice(error)) from error
+        """Rewrite the file."""
+        await self._aside(partial(compact, self.name))
 
     async def give_back(self) -> bool:
-        """Return free pages to the file system, on another thread than the writer's."""
-        try:
-            return await asyncio.to_thread(give_back, self.name)
-        except sqlite3.Error as error:
-            raise LedgerUnavailableError(self.name, advice(error)) from error
+        """Return free pages to the file system."""
+        return await self._aside(partial(give_back, self.name))
 
     async def back_up(self, target: Path) -> None:
-        """Copy the database to a new file, on another thread than the writer's."""
+        """Copy the database to a new file."""
+        await self._aside(partial(back_up, self.name, target))
+
+    async def _aside(self, work: Callable[[], Result]) -> Result:
+        """Work on the file on another thread than the writer's, which must go on with the heartbeats."""
         try:
-            await asyncio.to_thread(back_up, self.name, target)
+            return await asyncio.to_thread(work)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
 

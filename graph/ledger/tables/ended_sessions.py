@@ -31,9 +31,6 @@ class SqlEndedSessions:
 
     async def has(self, session: str) -> bool:
         """Whether a session was ended."""
-
-        def read(tx: Transaction) -> bool:
-            query = f"SELECT 1 FROM {NAMED} WHERE id = %s"
-            return tx.one(IS_THERE, NAMED) is not None and tx.one(query, session) is not None
-
-        return await self.database.look(read)
+        query = f"SELECT 1 FROM {NAMED} WHERE id = %s"
+        found = await self.database.look(lambda tx: tx.one(IS_THERE, NAMED) and tx.one(query, session))
+        return found is not None

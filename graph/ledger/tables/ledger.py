@@ -43,12 +43,8 @@ class SqlLedger(EventStore):
 
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for the run's current or next owner."""
-
-        def leave(tx: Transaction) -> None:
-            query = "INSERT INTO ledger_inbox (run, message) VALUES (%s, %s)"
-            tx.tell(query, run_id_of(tx, self.name, run), message)
-
-        await self._file.do(leave, run.thread, full=True)
+        query = "INSERT INTO ledger_inbox (run, message) VALUES (%s, %s)"
+        await self._file.do(lambda tx: tx.tell(query, run_id_of(tx, self.name, run), message), run.thread, full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether the run has an owner that is not known to be dead."""

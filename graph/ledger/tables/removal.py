@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from planner_executor.graph.errors import LedgerSealError, RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.owner import may_live
-from planner_executor.graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.stored_counts import stored_counts
 from planner_executor.graph.ledger.tables.dialect import AMONG, either
@@ -49,7 +49,7 @@ def remove(
     found = Tombstones.read(tx.ask(f"{_READ} ORDER BY number DESC LIMIT 1"))
     last = found.rows[-1] if found.rows else None
     if fault := end_fault(last, found.seal, key):
-        raise sealed_otherwise(database, fault)
+        raise LedgerSealError(database, "(any)", fault)
     made = tombstone_after(last, runs, at, by, key)
     _put(tx, made, key)  # before the rows are gone: it has the highest of their numbers
     for run_id in run_ids:
@@ -79,23 +79,23 @@ def _unchanged(tx: Transaction, database: str, runs: Sequence[Transcript], silen
     keys = [RunKey(run.thread, run.n) for run in runs]
     run_ids = []
     if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
-        raise changed_since(database, keys[-1])
+        raise StaleRunError(database, keys[-1].id)
     for run, key in zip(runs, keys, strict=True):
         head = locked(tx, database, key)
         owner = head.holder.owner if head.holder is not None else ""
         if may_live(owner) and head.silent_s <= silent_s:
-            raise owned_elsewhere(database, key)
+            raise RunOwnedError(database, key.id)
         if head.link != run.head:
-            raise changed_since(database, key)
+            raise StaleRunError(database, key.id)
         run_ids.append(head.run_id)
     # Whoever adds a run, also a fork, names artifacts in its events and waits for this lock: now look again.
     lock(tx, USES)
     if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
-        raise changed_since(database, keys[-1])
+        raise StaleRunError(database, keys[-1].id)
     names = {key.id for key in keys}
     for fork, source in forks_of(tx):
         if source in names and fork not in keys:
-            raise changed_since(database, fork)
+            raise StaleRunError(database, fork.id)
     return run_ids
 
 

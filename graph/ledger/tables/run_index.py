@@ -73,8 +73,8 @@ def _change(tx: Transaction, run_id: int, before: RunSummary, after: RunSummary)
 
 def add_counts(tx: Transaction, run_id: int, counts: Counts) -> None:
     """Add to the counts over all runs."""
-    rows = [(*count, *tx.share(run_id)) for count in stored_counts(counts)]
-    tx.tell_rows(_COUNT, sorted(rows))  # in one order, or two writers would wait for each other
+    # In one order, or two writers would wait for each other.
+    tx.tell_rows(_COUNT, sorted((*count, *tx.share(run_id)) for count in stored_counts(counts)))
 
 
 def rebuild(tx: Transaction) -> int:

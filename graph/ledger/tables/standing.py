@@ -93,8 +93,7 @@ def redact(tx: Transaction, database: str, redactor: Redactor, by: str, reason: 
 
 def shorten(tx: Transaction, database: str, until: float) -> None:
     """End each approval that would last longer at a time, in Unix seconds."""
-    rows = shortened_rows(database, _all(tx), until)
-    tx.tell_rows(_PUT, [(name, *row) for name, row in rows.items()])
+    tx.tell_rows(_PUT, [(name, *row) for name, row in shortened_rows(database, _all(tx), until).items()])
 
 
 def _all(tx: Transaction, names: Sequence[str] | None = None) -> dict[str, list[Row]]:

@@ -23,12 +23,8 @@ class SqlTimetable:
 
     async def moments(self) -> list[Moment]:
         """Return all moments."""
-
-        def read(tx: Transaction) -> list[Moment]:
-            rows = tx.ask(_ALL) if tx.one(IS_THERE, NAMED) else []
-            return [Moment.from_json(json.loads(row[0])) for row in rows]
-
-        return await self.database.look(read)
+        rows = await self.database.look(lambda tx: tx.ask(_ALL) if tx.one(IS_THERE, NAMED) else [])
+        return [Moment.from_json(json.loads(row[0])) for row in rows]
 
     async def replace(self, before: Moment | None, after: Moment) -> bool:
         """Put a moment in the place of another one."""
