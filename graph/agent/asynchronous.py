@@ -56,10 +56,7 @@ from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section
 from planner_executor.graph.text.notebook import changing_picture, draw_plans
-from planner_executor.graph.work.continuing import ByPlace, BySession
-from planner_executor.graph.work.report import Report
-from planner_executor.graph.work.server import ByServer
-from planner_executor.graph.work.worker import CONCURRENCY, Worker
+from planner_executor.graph.work.report import CONCURRENCY, Report
 
 
 @with_known_arguments
@@ -355,6 +352,10 @@ class AsyncAgent:
             server: The address of a LangGraph server, through which the runs that it started are continued.
             on_report: Called with what is done, and with each run that cannot be continued, and why.
         """
+        from planner_executor.graph.work.continuing import ByPlace, BySession  # few programs work
+        from planner_executor.graph.work.server import ByServer
+        from planner_executor.graph.work.worker import Worker
+
         session = await self._open.get()
         place = ByPlace(BySession(session), ByServer(server) if server is not None else None)
         await Worker(session.runs, place, on_report, concurrency).run(once=once)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from planner_executor.graph.chat_models.settings import (
     NAMES,
@@ -28,12 +27,6 @@ PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
 EXECUTORS_VARIABLE = "PLANNER_EXECUTOR_EXECUTORS"
 _EXECUTORS = TypeAdapter(dict[str, ModelSettings], config=ConfigDict(defer_build=True, hide_input_in_errors=True))
-
-
-class _Variables(ModelSettings, BaseSettings):
-    """The variables of one role, such as PLANNER_EXECUTOR_PLANNER_BASE_URL."""
-
-    model_config = SettingsConfigDict(defer_build=True, env_ignore_empty=True, extra="ignore")
 
 
 def _known(given: Any) -> Any:
@@ -121,15 +114,15 @@ def _variables(role: Role) -> ModelSettings:
         return ModelSettings(**{"model": os.environ.get(prefix) or None, **_more_of_role(f"{prefix}_")})
     except ValidationError as error:
         raise ConfigError(_faults(error, f"{prefix}_", upper=True)) from None
-    except SettingsError as error:
-        raise ConfigError(f"{prefix}_…: {error}; write objects and lists as JSON") from None
 
 
 def _more_of_role(prefix: str) -> dict[str, Any]:
-    """Return the settings in variables with this prefix; without any, pydantic's reading would take a millisecond."""
+    """Return the settings in variables with this prefix."""
     if not any(name.upper().startswith(prefix) for name in os.environ):
         return {}
-    return _Variables(_env_prefix=prefix).explicit  # type: ignore[call-arg]  # an argument of BaseSettings
+    from planner_executor.graph.chat_models.role_variables import settings_in_variables  # long to import, seldom needed
+
+    return settings_in_variables(prefix)
 
 
 def _faults(error: ValidationError, prefix: str, upper: bool = False) -> str:

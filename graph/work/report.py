@@ -1,8 +1,10 @@
-"""A worker's report of its runs, one line each."""
+"""What a worker is told and tells: how many runs at a time, and a report of them, one line each."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+CONCURRENCY = 8
+"""So many runs a worker continues at a time, if nobody says otherwise."""
 What = Literal["taken up", "left", "stopped", "failed", "due", "stopping"]
 
 

@@ -24,10 +24,9 @@ from planner_executor.graph.work.candidate import Candidate, due_in_s, hindrance
 from planner_executor.graph.work.chore_tasks import ChoreTasks
 from planner_executor.graph.work.chores import CHORES, Chore
 from planner_executor.graph.work.continuing import Continuing, Fit
-from planner_executor.graph.work.report import Report
+from planner_executor.graph.work.report import CONCURRENCY, Report
 from planner_executor.graph.work.watch import Sight, is_abandoned, seen
 
-CONCURRENCY = 8
 AGAIN_S, LONGEST_S = 10.0, 600.0
 """A run that could not go on is tried again after so many seconds, twice as many each time, up to the longest."""
 SOMEBODY_ELSES = (RunOwnedError, LeaseLostError, StaleRunError)

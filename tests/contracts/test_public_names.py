@@ -87,7 +87,7 @@ def test_importing_is_light(code: str) -> None:
     assert loaded_by(code).isdisjoint(HEAVY)
 
 
-def test_an_agent_that_is_opened_has_imported_no_tool_no_replay_and_no_drawing() -> None:
+def test_an_agent_that_is_opened_has_imported_no_tool_no_replay_no_worker_and_no_drawing() -> None:
     loaded = loaded_by("from planner_executor import Agent; Agent.open(':memory:').close()")
 
     assert loaded.isdisjoint(
@@ -95,6 +95,8 @@ def test_an_agent_that_is_opened_has_imported_no_tool_no_replay_and_no_drawing()
             "planner_executor.tools.registry",
             "planner_executor.tools.mcp.servers",
             "planner_executor.graph.replay.player",
+            "planner_executor.graph.work.worker",
+            "pydantic_settings",
             "planner_executor.graph.text.drawing.svg",
         }
     )

@@ -14,7 +14,8 @@ from planner_executor.graph.cli.exit_codes import INTERRUPTED, command_screen
 from planner_executor.graph.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from planner_executor.graph.work import Report, Worker
+    from planner_executor.graph.work.report import Report
+    from planner_executor.graph.work.worker import Worker
 
 
 def work(
