@@ -45,4 +45,5 @@ def _part(value: Any) -> Hashable:
     """Return the whole of a value: by its own `key`, which a test holds to its fields, or by its JSON."""
     if isinstance(value, Plan):
         return value.digest
-    return value.key if hasattr(value, "key") else digest(value.to_json()) if hasattr(value, "to_json") else value
+    key = getattr(value, "key", None)
+    return key if key is not None else digest(value.to_json()) if hasattr(value, "to_json") else value

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.plan.lazy import lazy
 from planner_executor.graph.policy.both import both
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.policy.strictness import looser_points
@@ -61,7 +62,7 @@ class Comparison:
     is_first: bool = False
     """Whether these are the first terms on record."""
 
-    @property
+    @lazy
     def is_new(self) -> bool:
         """Whether the terms that hold are to be recorded."""
         return self.is_first or bool(self.stricter)

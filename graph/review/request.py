@@ -112,12 +112,12 @@ class ReviewRequest:
         """The same as data."""
         return self.review.to_json()
 
-    @property
+    @lazy
     def descriptions(self) -> list[str]:
         """The description of each action as it is shown: it repeats digest and error."""
         return [self._described(action) for action in self.actions]
 
-    @property
+    @lazy
     def subject(self) -> str:
         """Digest of everything in question, terms included; requests with the same subject count as one."""
         actions = [action.to_json() for action in self.actions]
@@ -128,7 +128,7 @@ class ReviewRequest:
         """The digests that a response may name: that of the plan, or of this very request."""
         return self.digest, self._own_digest
 
-    @property
+    @lazy
     def _own_digest(self) -> str:
         return request_digest(self.digest, [action.to_json() for action in self.actions], self.asked_before)
 
