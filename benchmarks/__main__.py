@@ -51,6 +51,8 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "postgres": steps_on_postgres,
     "stops": stops,
 }
+ALONE = frozenset({"scale"})
+"""Sections that take half an hour, and no part of a full run; each has its own part of the page."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ async def measure(sizes: Sizes, only: str | None = None) -> Measured:
         compared = await compare(sizes)
         figures += judged(compared, sizes)
     for name, section in SECTIONS.items():
-        if only in (None, name):
+        if name == only or (only is None and name not in ALONE):
             _tell(name)
             figures += await section(sizes)
     looked = None
@@ -108,6 +110,9 @@ def main() -> None:
     print(text, at_once, sep="\n\n")
     if given.quick:
         return
+    if given.only in ALONE:
+        alone = [figures_table(done.figures), measured_by(f"python -m benchmarks --only {given.only}")]
+        write_between_marks(PAGE, "\n\n".join(alone), given.only)
     if given.only is None:
         write_between_marks(PAGE, text)
         CHART.write_text(chart_svg(done.compared))

@@ -7,8 +7,10 @@ import sys
 import tempfile
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from itertools import count as counting
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,9 @@ from planner_executor.graph.testing import step
 
 MOST = 1.3
 """One of ten times as many may cost so many times as much."""
+
+
+ONE_STEP = {"steps": [step("look", "read")]}
 
 
 @dataclass
@@ -56,7 +61,15 @@ async def model_steps(folder: Path, count: int) -> float:
 
 async def runs(folder: Path, count: int) -> float:
     """Run a step, again and again, in one process."""
-    return await _runs(folder, {"steps": [step("look", "read")]}, count)
+    return await _runs(folder, ONE_STEP, count)
+
+
+async def searched(folder: Path, _: int) -> float:
+    """Look for a text that no goal has."""
+    async with AsyncAgent.open(folder / "runs.db", planner=_model(), tools=[]) as agent:
+        for _ in range(SEARCHES):
+            assert not (await agent.list(text="no goal has this")).runs
+    return 0.0
 
 
 async def pruned(folder: Path, count: int) -> float:
@@ -71,6 +84,7 @@ async def backed_up(folder: Path, _: int) -> float:
     """Copy a database."""
     async with AsyncAgent.open(folder / "runs.db", planner=_model(), tools=[]) as agent:
         await agent.runs.ledger.back_up(folder / "copy.db")
+    (folder / "copy.db").unlink()
     return 0.0
 
 
@@ -79,22 +93,29 @@ JOBS: Mapping[str, tuple[Callable[[Path, int], Awaitable[float]], int]] = {
     "an item of a for_each": (items, 5_000),
     "a model step in a chain": (model_steps, 200),
     "a run in one process": (runs, 2_000),
-    "a run that is pruned": (pruned, 100_000),
+    "a run that is searched": (searched, 100_000),
     "a run that is backed up": (backed_up, 100_000),
+    "a run that is pruned": (pruned, 100_000),
 }
-STORED = (pruned, backed_up)
-"""What is done with runs that are there already."""
+STORED = (searched, backed_up, pruned)
+"""What is done with runs that are there already, while another process approves more; the last removes them."""
+SEARCHES = 20
 
 
 async def scale(sizes: Sizes) -> list[Figure]:
     """Measure each job and a tenth of it, in processes of their own."""
-    figures = []
-    for what, (_, count) in JOBS.items():
-        many = max(20, round(count * sizes.scale))
-        small, large = [await _apart(what, number) for number in (many // 10, many)]
-        ratio = large.processor_s / small.processor_s / 10
-        figures.append(at_most(f"{what}: {many:,} over a tenth", MOST, ratio, beside=_told(small, large, many)))
-    return figures
+    with tempfile.TemporaryDirectory() as stored:
+        return [await figure(what, sizes, Path(stored)) for what in JOBS]
+
+
+async def figure(what: str, sizes: Sizes, stored: Path) -> Figure:
+    """Measure a job and a tenth of it; `stored` is the folder of the databases that jobs share."""
+    job, count = JOBS[what]
+    many = max(20, round(count * sizes.scale))
+    place = stored if job in STORED else None
+    small, large = [await _apart(what, number, place) for number in (many // 10, many)]
+    ratio = large.processor_s / small.processor_s / 10
+    return at_most(f"{what}: {many:,} over a tenth", MOST, ratio, beside=_told(small, large, many))
 
 
 def _told(small: Taken, large: Taken, count: int) -> str:
@@ -106,12 +127,13 @@ def _told(small: Taken, large: Taken, count: int) -> str:
     return "; ".join(found)
 
 
-async def _runs(folder: Path, plan: dict[str, Any], count: int) -> float:
+async def _runs(folder: Path, plan: dict[str, Any], count: int | None) -> float:
+    """Approve runs of a plan, for ever if there is no count, and return the kilobytes of the last one's review."""
     options: dict[str, Any] = {"planner": _model(), "tools": tools(), "policy": POLICY, "replan": "never"}
     page = 0
     async with AsyncAgent.open(folder / "runs.db", max_steps=len(plan["steps"]), **options) as agent:
-        for number in range(count):
-            run = await agent.start("read on", plan=plan, thread=f"t{number}")
+        for _ in counting() if count is None else range(count):
+            run = await agent.start("read on", plan=plan)
             page = sum(len(asked["description"]) for asked in run.request["action_requests"]) if run.request else 0
             await agent.resume(run.id, "approve")
     return page / 1e3
@@ -121,25 +143,51 @@ def _model() -> SimulatedModel:
     return SimulatedModel(lambda _: AIMessage("done"), Meter(), latency_s=0.0)
 
 
-async def _apart(what: str, count: int) -> Taken:
-    done = await asyncio.create_subprocess_exec(sys.executable, "-m", "benchmarks.scale", what, str(count), stdout=PIPE)
+async def _apart(what: str, count: int, stored: Path | None) -> Taken:
+    if stored is None:
+        return await _measured(what, count)
+    folder = stored / str(count)
+    if not folder.exists():
+        folder.mkdir()
+        await asyncio.to_thread(write_runs, folder / "runs.db", count)
+    async with _load(folder):
+        return await _measured(what, count, str(folder))
+
+
+async def _measured(*words: object) -> Taken:
+    done = await asyncio.create_subprocess_exec(*COMMAND, *map(str, words), stdout=PIPE)
     told, _ = await done.communicate()
     return Taken(**json.loads(told.splitlines()[-1]))
 
 
-def main(what: str, count: str) -> None:
+@asynccontextmanager
+async def _load(folder: Path) -> AsyncIterator[None]:
+    """Have another process begin and approve runs in the database within the block."""
+    process = await asyncio.create_subprocess_exec(*COMMAND, LOAD, "0", str(folder))
+    try:
+        yield
+    finally:
+        process.kill()
+        await process.wait()
+
+
+COMMAND = (sys.executable, "-m", "benchmarks.scale")
+LOAD = "load"
+
+
+def main(what: str, count: str, stored: str | None = None) -> None:
     """Print what a job took; what is imported on first use is paid for before."""
+    if what == LOAD:
+        asyncio.run(_runs(Path(str(stored)), ONE_STEP, None))
     job, _ = JOBS[what]
     with tempfile.TemporaryDirectory() as first:
         asyncio.run(runs(Path(first), 1))
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if job in STORED:
-            write_runs(folder / "runs.db", int(count))
+        folder = Path(stored or name)
         before_mb, begun_s = _memory_mb(), time.process_time()
         page_kb = asyncio.run(job(folder, int(count)))
         taken = Taken(time.process_time() - begun_s, _memory_mb() - before_mb, page_kb=page_kb)
-        taken.file_mb = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+        taken.file_mb = sum(path.stat().st_size for path in folder.glob("runs.db*")) / 1e6
     print(json.dumps(asdict(taken)))
 
 
