@@ -1,5 +1,6 @@
 """A desk on a port of its own, in this process, and visitors with a session."""
 
+import asyncio
 import html
 import re
 import socket
@@ -161,6 +162,38 @@ def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None,
         yield DeskServer(app, url, database, log, options, at)
 
 
+class PromptServer(uvicorn.Server):
+    """Ends at once: uvicorn looks every tenth of a second whether it is to, and gives visitors another to go."""
+
+    told: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
+
+    async def main_loop(self) -> None:
+        """Serve until `end`."""
+        event = asyncio.Event()
+        self.told = asyncio.get_running_loop(), event
+        if not await self.on_tick(0):
+            await event.wait()
+
+    def end(self) -> None:
+        """Stop serving; called on another thread."""
+        self.should_exit = True
+        if self.told is not None:
+            loop, event = self.told
+            loop.call_soon_threadsafe(event.set)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close what is open; what is still at work has the time that uvicorn gives it."""
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        await asyncio.sleep(0.001)
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()
+        await self.lifespan.shutdown()
+
+
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
     """Serve an application on a port of its own; the address names no more than this machine's loopback."""
@@ -169,13 +202,13 @@ def serving(app: Any) -> Iterator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()  # a visitor who comes before the server accepts has to wait, and is not refused
         config = uvicorn.Config(app, log_config=None, proxy_headers=False, timeout_graceful_shutdown=1, ws="none")
-        server = uvicorn.Server(config)
+        server = PromptServer(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            server.should_exit = True
+            server.end()
             thread.join(20)
 
 
