@@ -69,7 +69,7 @@ def scraped(cli: Cli, waiting: str, folder: Path) -> Iterator[Callable[..., int]
     """Serve the counts and return how to ask for them, with which status they are answered."""
     registry = registry_of(lambda: with_runs(folder / "planner-executor.db", lambda runs: runs.counters()))
     with listening(0, registry) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
 
         def ask(*hosts: str) -> int:

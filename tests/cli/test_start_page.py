@@ -58,7 +58,7 @@ class Model(BaseHTTPRequestHandler):
 @contextmanager
 def model() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:

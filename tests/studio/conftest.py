@@ -238,7 +238,7 @@ def chat_page() -> Iterator[str]:
     if not (CHAT / "index.html").exists():
         pytest.skip(f"{CHAT.relative_to(REPOSITORY)} is not built: run tests/node/chat/build, which needs npm")
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietFiles, directory=str(CHAT))) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

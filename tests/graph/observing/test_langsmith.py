@@ -56,7 +56,7 @@ class Collector(BaseHTTPRequestHandler):
 
 def test_roles_steps_and_revisions_reach_langsmith_by_name_and_the_key_does_not(tmp_path: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         env = {
             **os.environ,
             "PYTHONPATH": str(Path(__file__).parents[3]),
