@@ -2,8 +2,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from desk_server import PLAN, DeskServer, Visit, behind, query, served
+from desk_server import PLAN, DeskServer, Visit, behind, ended, query, served
 
 from planner_executor.graph.testing import LoggedTools, step
 
@@ -47,7 +48,9 @@ def test_a_start_that_cannot_be_says_why_and_keeps_the_form(
     assert answer.status_code == 422 and why in answer.text and "be short" in answer.text
 
 
-def test_a_plan_that_is_brought_is_shown_step_by_step_and_changed_there_before_it_starts(visit: Visit) -> None:
+def test_a_plan_that_is_brought_is_shown_step_by_step_and_changed_there_before_it_starts(
+    server: DeskServer, visit: Visit
+) -> None:
     text = """steps:\n- {id: send, objective: tell Ann, tool: mail, args: {to: "ann@example.com", text: "<b>"}}"""
     fields = {"token": visit.hidden("/start")["token"], "goal": "send the news", "plan": text}
 
@@ -58,8 +61,11 @@ def test_a_plan_that_is_brought_is_shown_step_by_step_and_changed_there_before_i
 
     assert shown.status_code == 200 and 'name="step:send:objective"' in shown.text and "&lt;b&gt;" in shown.text
     assert faulty.status_code == 422 and 'data-fault-name="step:send:does"' in faulty.text
-    page = visit.get(begun.headers["location"]).text
-    assert begun.status_code == 303 and "tell Bob" in page and "tell Ann" not in page
+    assert begun.status_code == 303
+    where = httpx.URL(begun.headers["location"])
+    assert ended(server, where.params["run"]) == "waiting"
+    page = visit.get(str(where)).text
+    assert "tell Bob" in page and "tell Ann" not in page
 
 
 def test_a_waiting_run_is_cancelled(server: DeskServer, visit: Visit, waiting: str) -> None:
