@@ -52,8 +52,7 @@ async def run_sync(work: Callable[[], Result]) -> Result:
         try:
             result = context.run(work)
         except (SystemExit, StopIteration, KeyboardInterrupt) as error:
-            failure = RuntimeError(f"raised {type(error).__name__}: {error}")
-            report(partial(future.set_exception, failure))
+            report(partial(future.set_exception, RuntimeError(f"raised {type(error).__name__}: {error}")))
         except BaseException as error:  # noqa: BLE001  (raised in the waiter)
             report(partial(future.set_exception, error))
         else:

@@ -95,8 +95,7 @@ class Records:
         read = self._kept.get(key)
         news = await self.runs.ledger.events(key, after=_last(read))
         if read is None or any(event.kind == ValueRedacted.kind for event in news):
-            events = news if read is None else await self.runs.ledger.events(key)
-            read = await _projected(events)
+            read = await _projected(news if read is None else await self.runs.ledger.events(key))
         elif len(news) > MOST_NEWS:
             read = await _projected([*read.events, *news])
         elif news:

@@ -147,8 +147,7 @@ class ReviewState:
             return
         request = replace(request, handled_s=max(request.handled_s, data.after_s))
         if isinstance(data, ReviewEscalated):
-            escalated_s = max(request.escalated_s, data.after_s)
-            self.request = replace(request, escalated_s=escalated_s, escalated_at=at)
+            self.request = replace(request, escalated_s=max(request.escalated_s, data.after_s), escalated_at=at)
         else:
             self.request = replace(request, reminded_at=at)
 

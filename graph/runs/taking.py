@@ -61,5 +61,4 @@ def _check(given: Collection[str], known: Collection[str]) -> None:
 
 def _of_method(method: Callable[..., object], arguments: Signature) -> Signature:
     own = signature(method)
-    owner = next(iter(own.parameters.values()))
-    return own.replace(parameters=[owner, *arguments.parameters.values()])
+    return own.replace(parameters=[next(iter(own.parameters.values())), *arguments.parameters.values()])

@@ -31,17 +31,15 @@ async def alike(request: Request) -> Response:
 
 async def _page(request: Request, told: Sequence[Outcome] = NOTHING, wrong: str = "", status: int = 200) -> Response:
     found = await _batches(request)
-    tables = [(batch, [digest_of_request(one) for one in batch.requests], _reasons(batch)) for batch in found]
+    tables = [
+        (batch, [digest_of_request(one) for one in batch.requests], reason_for(batch.requests[0])) for batch in found
+    ]
     return page(request, "alike.html", status, tables=tables, told=told, wrong=wrong, query=request.url.query)
 
 
 async def _batches(request: Request) -> list[Batch]:
     wanted, person = inbox_filter(request, request.query_params), named(visitor_of(request).person, verified)
     return await alike_requests((await desk_of(request).records()).runs, replace(wanted, person=person))
-
-
-def _reasons(batch: Batch) -> list[str]:
-    return reason_for(batch.requests[0])
 
 
 @changes

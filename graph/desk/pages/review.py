@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -71,7 +70,7 @@ async def review_page(
             "given": given,
             "wrong": fault,
             "check": check,
-            "drawing": _drawing(request, shown, plan, tools) if plan is not None else None,
+            "drawing": drawing_of(request, shown, step_marks(shown, plan, tools), page="/review") if plan else None,
             "bounds": BOUNDS,
             "ahead": sorted(plan.params) if plan is not None and _is_of_playbook(shown, view, plan) else None,
             "left": left_in_words,
@@ -81,10 +80,6 @@ async def review_page(
         }
 
     return await run_page(request, "run_review.html", "review", shown, values, status)
-
-
-def _drawing(request: Request, shown: ShownRun, plan: Plan, tools: Tools) -> Markup | None:
-    return drawing_of(request, shown, step_marks(shown, plan, tools), page="/review")
 
 
 def _is_of_playbook(shown: ShownRun, view: RequestView | None, plan: Plan) -> bool:

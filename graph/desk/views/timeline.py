@@ -25,7 +25,6 @@ class Bar:
     status: str
     left: float
     width: float
-    started_at: float | None
     took_s: float | None
     critical: bool
 
@@ -72,9 +71,8 @@ def timeline(
         left = UNITS * (span[0] - began_at) / max(span_s, 1e-6) if span else 0.0
         width = max(NARROWEST, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
         is_critical = step.id in critical and span is not None
-        started_at = span[0] if span else None
         took_s = took[step.id] if span else None
-        bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, started_at, took_s, is_critical))
+        bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, took_s, is_critical))
     # Before the first step and after the last one, the time of people is not part of the drawing.
     clipped = [(max(begun, began_at), min(ended, began_at + span_s)) for begun, ended in waited]
     spans = [(begun, ended) for begun, ended in clipped if ended > begun]
