@@ -16,7 +16,8 @@ BEAT_S = 2.0
 LOOK_S = 0.25
 
 
-class Pace(NamedTuple):
+@dataclass(frozen=True)
+class Pace:
     """Heartbeat interval, lease time without a heartbeat, and polling interval of a challenger; in seconds."""
 
     beat_s: float = BEAT_S

@@ -100,7 +100,7 @@ GUARDS = (
     Guard(
         "what a model reads in its step",
         "execution/model_step.py",
-        "self.label = joined([self.label, admitted.call.label])",
+        "self.label = joined([self.label, finished.call.label])",
         "",
         "read within the step",
     ),

@@ -119,6 +119,7 @@ def classes(of: type) -> Iterator[type]:
 
 
 def test_no_class_of_the_record_compiles_what_it_inherits() -> None:
-    own = [one for one in classes(Coded) if {"__eq__", "__hash__", "__repr__"} & vars(one).keys()]
+    ours = {one for one in classes(Coded) if one.__module__.startswith("planner_executor.")}
+    own = [one for one in ours if {"__eq__", "__hash__", "__repr__"} & vars(one).keys()]
 
-    assert {*TYPES.values()} <= {*classes(Coded)} and not own, "say eq=False, repr=False (decision 0174)"
+    assert {*TYPES.values()} <= ours and not own, "say eq=False, repr=False (decision 0174)"
