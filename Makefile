@@ -12,10 +12,9 @@ FOR_TESTS := .[dev]
 # What `make check` tests.
 CHECKED := planner_executor/graph tests/contracts tests/graph
 
-# Many tests wait for a process, a disk or a lease, so there are more workers than cores; those of e2e start large programs.
+# Many tests wait for a process, a disk or a lease, so there is one worker more than there are cores.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-WORKERS := $(shell expr $(CORES) + 2)
-WORKERS_OF_E2E := $(shell expr $(CORES) + 1)
+WORKERS := $(shell expr $(CORES) + 1)
 # A program from outside that hangs fails each test only after its time: a few of them say enough.
 MAXFAIL := 12
 
@@ -89,7 +88,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage report
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed $(DEEPAGENTS)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel; and with cold processes
-	$(BIN)/pytest -n $(WORKERS_OF_E2E) --dist loadfile --no-loadscope-reorder --maxfail=$(MAXFAIL) -m e2e
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --maxfail=$(MAXFAIL) -m e2e
 
 snapshots: $(VENV)/.dev $(NODE_PACKAGES) ## Write anew what is shown in reviews and the pages made from the code; look at each file that changed
 	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py tests/scenarios/test_alike_requests.py tests/contracts/test_schemas.py tests/contracts/test_types.py tests/contracts/test_review_page.py tests/contracts/test_reference.py tests/graph/prompts/test_prompts.py
