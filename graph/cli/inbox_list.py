@@ -13,7 +13,7 @@ def page(database: str | Path, wanted: InboxFilter, limit: int, after: str | Non
     """Return a page of what needs a person; empty without a database.
 
     Raises:
-        InputError: `after` is no place of an inbox.
+        InputError: `after` is not the `next` of a page.
         LedgerUnavailableError: The database cannot be read.
     """
 

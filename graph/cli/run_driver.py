@@ -198,7 +198,7 @@ def _names_the_way(words: str, run: Run, database: str | Path) -> Iterator[None]
 
 
 def _take_up(decisions: DecisionSource, name: str, build: Build, json: bool, drive: Callable[[RunDriver], Run]) -> Run:
-    """Drive a run, and show where it stands then."""
+    """Drive a run until it ends or waits, and show its outcome."""
     with (
         build() as built,
         answering(decisions.answers),

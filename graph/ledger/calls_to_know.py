@@ -14,6 +14,6 @@ TO_KNOW: Mapping[str, str] = {
 }
 """Kind -> what stands in the payload of each event that makes a call uncertain or settles it, and of few others.
 
-The words are ours: in a text that somebody else wrote there is a backslash before each quote. An index of the databases
-looks into these payloads, which any program may have to keep up, so they are never packed.
+No other writer can forge them: in text from outside a backslash precedes each quote. A database index searches these
+payloads, and any program that writes to the database updates it, so they are never packed.
 """

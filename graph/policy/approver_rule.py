@@ -32,7 +32,7 @@ class ApproverRule:
         return replace(rule, names=(*self.names, *limit.to_names), roles=(*self.roles, *limit.to_roles))
 
     def admits(self, approver: Approver) -> bool:
-        """Whether a person's decision counts, whatever the person asked for."""
+        """Whether a person's decision counts, four eyes aside."""
         if not approver.is_verified:
             return False
         is_named = approver.identity in map(_label, self.names) or bool({*self.roles} & {*approver.roles})

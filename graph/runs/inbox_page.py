@@ -171,4 +171,4 @@ def _place(after: str | None) -> Waiting | None:
         assert run is not None and isfinite(float(value))
         return Waiting(float(value), run.thread, run.n)
     except (ValueError, AssertionError):
-        raise InputError("after", f"{after!r:.80} is no place of an inbox; give `next` of the page before") from None
+        raise InputError("after", f"{after!r:.80} is not the `next` of a page; give that of the page before") from None

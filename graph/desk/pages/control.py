@@ -54,7 +54,7 @@ async def _cancel(request: Request, records: Records, shown: ShownRun, __: Form)
 
 async def _continue(request: Request, records: Records, shown: ShownRun, _: Form) -> None:
     person = visitor_of(request).person
-    await drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
+    await drive(request, records, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
 
 
 async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> None:
@@ -73,7 +73,6 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
     await drive(
         request,
         records,
-        shown.key.thread,
         shown,
         lambda opened: opened.agent.steer(run, add=add, withdraw=withdraw, feedback=feedback, by=by),
     )
@@ -83,11 +82,7 @@ async def _retry(request: Request, records: Records, shown: ShownRun, form: Form
     limits, feedback = limits_in(form.after("")), form.get("feedback") or None
     run, by = shown.run.id, visitor_of(request).person
     await drive(
-        request,
-        records,
-        shown.key.thread,
-        shown,
-        lambda opened: opened.agent.retry(run, limits=limits, feedback=feedback, by=by),
+        request, records, shown, lambda opened: opened.agent.retry(run, limits=limits, feedback=feedback, by=by)
     )
 
 
@@ -102,9 +97,9 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
     await drive(
         request,
         records,
-        thread,
         shown,
         lambda opened: opened.agent.fork(run, step, values=values, thread=thread, by=by),
+        thread,
     )
     key = await records.runs.ledger.last_run(thread)
     return key.id if key is not None else shown.run.id
@@ -132,24 +127,25 @@ def _actor(request: Request) -> Approver:
     return named(visitor_of(request).person, verified)
 
 
-async def drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
-    """Continue a run here, or start one on a thread, and wait until that is on record.
+async def drive(
+    request: Request, records: Records, shown: ShownRun | None, work: Work, thread: str | None = None
+) -> None:
+    """Continue a run here, or start one on a `thread`, also as a fork of it, and wait until that is on record.
 
     Raises:
         InputError: This desk does not.
     """
-    desk = desk_of(request)
+    desk, run = desk_of(request), None if shown is None else shown.run
     if (drives := desk.drives) is None:
         raise InputError("desk", "this desk continues no runs; do it where the run was started")
-    if shown is not None and shown.key.thread == thread and not await desk.carries_on(shown):
-        raise InputError(
-            "run",
-            f"{shown.run.id} belongs to a LangGraph server; continue it there, or with planner-executor work --server",
-        )
-    # A fork is a run on a thread of its own: its record is waited for, not that of the run it was made of.
-    run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
-    if key is not None and key.thread != thread:
-        key, seq = None, 0
+    if thread is not None or shown is None:
+        # A new run: its record is waited for, not that of the run it was made of.
+        thread, key, seq = str(thread), None, 0
+    elif await desk.carries_on(shown):
+        thread, key, seq = shown.key.thread, shown.key, shown.seq
+    else:
+        where = "continue it there, or with planner-executor work --server"
+        raise InputError("run", f"{shown.run.id} belongs to a LangGraph server; {where}")
     await drives.settled(drives.begin(thread, run, work), thread, records.runs, key, seq)
 
 

@@ -100,7 +100,7 @@ async def started(request: Request, thread: str, begin: Work) -> str:
         InputError: It cannot be started, or not here.
     """
     records = await desk_of(request).records()
-    await drive(request, records, thread, None, begin)
+    await drive(request, records, None, begin, thread)
     key = await records.runs.ledger.last_run(thread)
     if key is None:
         raise InputError("goal", "the run has not begun yet; look for it in the list of runs")

@@ -49,6 +49,6 @@ def found_of(tx: Transaction, database: str, run_id: int, after: int) -> Snapsho
 
 
 def owner_of(tx: Transaction, run_id: int) -> str | None:
-    """Return the owner that a file has of a run, alive or not; None if nobody has."""
+    """Return the owner of a run on record, whether or not it is alive; None if the run is free."""
     row = tx.one(_OWNER, run_id)
     return str(row[0]) if row and row[0] else None
