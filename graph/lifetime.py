@@ -1,7 +1,7 @@
 """How long live things live: opened on first use, closed by their owner, with their event loop, or when dropped."""
 
 import asyncio
-import atexit
+import concurrent.futures.thread  # noqa: F401  (its end is registered before `_stop_all`, and so comes after it)
 import os
 import threading
 from collections.abc import Callable, Coroutine
@@ -181,7 +181,10 @@ def _end(loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
 _running: WeakSet[LoopThread] = WeakSet()
 
 
-@atexit.register
 def _stop_all() -> None:
     for thread in tuple(_running):
         thread.stop(AT_EXIT_S)
+
+
+# At `atexit` the pools of threads have ended, which the last work of a run and of its ledger needs.
+threading._register_atexit(_stop_all)  # type: ignore[attr-defined]

@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -114,6 +116,29 @@ def test_a_loop_on_a_thread_ends_when_it_is_stopped_and_when_it_is_dropped() -> 
         del loop
         gc.collect()
         assert door.shut.wait(30)
+
+
+LEFT_OPEN = """
+import asyncio
+from contextlib import asynccontextmanager
+from planner_executor.graph.lifetime import LoopThread, OpenOnUse
+
+@asynccontextmanager
+async def enter():
+    try:
+        yield "open"
+    finally:
+        await asyncio.to_thread(print, "closed")
+
+on_use, loop = OpenOnUse("runs.db", enter), LoopThread()
+print(loop.begin(on_use.get()).result())
+"""
+
+
+def test_what_a_script_leaves_open_is_closed_at_its_end_while_threads_still_work() -> None:
+    ran = subprocess.run([sys.executable, "-c", LEFT_OPEN], capture_output=True, text=True, check=True)
+
+    assert (ran.stdout, ran.stderr) == ("open\nclosed\n", "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
