@@ -17,4 +17,4 @@ def file_faults(option: str, what: object, advice: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(option, f"{what}: {unreadable(error)}{advice}") from error
+        raise InputError(option, f"{what}: {unreadable(error, advice)}") from error

@@ -26,5 +26,5 @@ def write_junit(file: Path, results: "Sequence[CaseResult]") -> None:
     """
     from planner_executor.graph.evaluation.junit import junit_xml
 
-    with file_faults("--junit", file, "; name another file"):
+    with file_faults("--junit", file, "name another file"):
         file.write_text(junit_xml(results), "utf-8")

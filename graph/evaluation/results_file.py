@@ -108,7 +108,8 @@ def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[Planned
     try:
         trials = tuple(Trial.from_json(each) for each in json.loads(file.read_text("utf-8"))["trials"])
     except (OSError, ValueError, TypeError, LookupError) as error:
-        raise ResultsError(str(file), f"cannot be read: {unreadable(error)}; name another folder with --out") from error
+        reason = unreadable(error, "name another folder with --out")
+        raise ResultsError(str(file), f"cannot be read: {reason}") from error
     expected = set(slots)
     for trial in trials:
         if trial.slot not in expected:

@@ -217,7 +217,7 @@ def content_of(path: str | Path) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(LARGEST + 1)
     except OSError as error:
-        raise InputError("playbook", f"{path}: {unreadable(error)}; name a YAML file that is there") from error
+        raise InputError("playbook", f"{path}: {unreadable(error)}") from error
 
 
 def face_of(tool: ToolSpec) -> dict[str, Any]:

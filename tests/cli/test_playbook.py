@@ -35,7 +35,7 @@ def test_save_names_the_other_places_of_a_value(kept: str, cli: Cli, latest: Cal
 
     missing = cli("playbook", "check", "abuot.yaml")
     assert refused.exit_code == same.exit_code == missing.exit_code == 2
-    assert "abuot.yaml: No such file or directory; name a YAML file that is there" in missing.output
+    assert "abuot.yaml: No such file or directory; name one that is there" in missing.output
     assert "find.objective" in refused.output and "write.args.title" in refused.output
     assert "about.yaml" in same.output and "name another file" in same.output
 

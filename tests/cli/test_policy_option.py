@@ -91,7 +91,7 @@ def test_the_policy_may_be_named_by_the_environment_or_the_settings_file(
         ('approval = "sometimes"', "policy.toml, line 1: approval is 'sometimes'"),
         ('\n[effects]\nwrites = "deny"', "policy.toml, line 3: effects.writes is unknown"),
         ("approval", "policy.toml: not valid TOML"),
-        (None, "policy.toml: cannot be read"),
+        (None, "policy.toml: cannot be read: No such file or directory; name one that is there"),
     ],
 )
 def test_a_policy_that_is_not_understood_starts_nothing(cli: Cli, policy: Path, text: str | None, words: str) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from planner_executor.graph.cli import app
 from planner_executor.graph.cli.options import named, path_of
 
-CODEC = "byte 3 is not UTF-8 text"
+CODEC = "byte 3 is not UTF-8 text; save it as UTF-8"
 LOOP = "Too many levels of symbolic links"
 
 

@@ -109,9 +109,11 @@ def read_config(file: Path) -> list[StdioServer | HttpServer]:
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigInvalid(source, f"cannot be read ({error.strerror})") from error
+        raise ConfigInvalid(source, f"cannot be read: {error.strerror}; name a file that can be read") from error
     except UnicodeDecodeError as error:
-        raise ConfigInvalid(source, f"cannot be read (byte {error.start} is not UTF-8 text)") from error
+        raise ConfigInvalid(
+            source, f"cannot be read: byte {error.start} is not UTF-8 text; save it as UTF-8"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise ConfigInvalid(source, f"is not JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("mcpServers"), dict):

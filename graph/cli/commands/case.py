@@ -51,7 +51,7 @@ def add(
         screen.say_each(_values_of(made))
         if not yes and not is_confirmed(screen, f"Write these values to {file}?"):
             raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
-        with file_faults("--as", file, "; give another name"):
+        with file_faults("--as", file, "give another name"):
             file.parent.mkdir(exist_ok=True)
             with file.open("x", encoding="utf-8") as target:
                 target.write(made.to_text())

@@ -299,7 +299,7 @@ def save(
 
 
 def _write(file: Path, content: bytes) -> None:
-    with file_faults("--out", file, "; name another file"), file.open("xb") as target:
+    with file_faults("--out", file, "name another file"), file.open("xb") as target:
         target.write(content)
 
 

@@ -106,5 +106,5 @@ def _say_change(screen: Screen, file: Path, content: bytes) -> None:
 
 
 def _content(file: Path) -> bytes:
-    with file_faults("FILE", file, "; name the settings file to trust"):
+    with file_faults("FILE", file, "name the settings file to trust"):
         return file.read_bytes()
