@@ -207,4 +207,4 @@ def _characters(messages: Sequence[BaseMessage]) -> int:
 
 def _storable(answer: AIMessage) -> Any:
     normalise([call["args"] for call in answer.tool_calls])  # pydantic would silently turn NaN into null
-    return normalise(answer.model_dump(mode="json", include=KEPT_OF_AN_ANSWER))
+    return normalise(answer.model_dump(mode="json", include=KEPT_OF_AN_ANSWER, exclude_defaults=True))

@@ -68,6 +68,7 @@ WORDS = frozenset({"shown", "content", "prompt", "reserved"})
 NAMED = re.compile(rf"{NAME}[0-9a-f]{{16}}")
 """The name that a redaction puts in place of a digest."""
 MOST_CHARACTERS = 300
+EMPTY: tuple[Any, ...] = (None, [], {}, ())
 
 Names = dict[str, str]
 """Name -> digest in a redacted record."""
@@ -191,8 +192,8 @@ def _differing(recorded: Any, replayed: Any, names: Names, path: str) -> str | N
 
 def _within(recorded: Mapping[str, Any], replayed: Mapping[str, Any], key: str, names: Names, path: str) -> str | None:
     where = f"{path}.{key}" if path else key
-    if key not in recorded or key not in replayed:
-        return where
+    if key not in recorded or key not in replayed:  # a release may write an empty field that another leaves out
+        return None if recorded.get(key, replayed.get(key)) in EMPTY else where
     return _differing(recorded[key], replayed[key], names, where)
 
 

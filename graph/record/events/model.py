@@ -40,7 +40,7 @@ class Prompt(Coded):
     share; messages refer to them by number.
     """
 
-    continues: Written[str | None] = None
+    continues: str | None = None
     messages: Inline[Content] = NO_CONTENT
     constants: tuple[Content, ...] = ()
     note: str | None = None
@@ -108,7 +108,7 @@ class ModelFinished(Payload):
     error: str | None = None
     model: str | None = None
     usage: Tokens | None = None
-    attempts: Written[tuple[FailedAttempt, ...]] = ()
+    attempts: tuple[FailedAttempt, ...] = ()
     cost_usd: Shown[float | None] = None
     worked_s: Shown[float | None] = None
     again: bool = False

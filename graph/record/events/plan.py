@@ -48,9 +48,9 @@ class PlanRevised(Payload):
     diff: Written[PlanDiff] = NO_DIFFERENCE
     replaced: tuple[Replaced, ...] | None = None
     dropped: tuple[str, ...] = ()
-    tainted: Written[tuple[str, ...]] = ()
-    failures: Written[tuple[str, ...]] = ()
-    stalled: Written[str | None] = None
+    tainted: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    stalled: str | None = None
     read_as: tuple[str, ...] = ()
     would_replace: tuple[str, ...] = ()
     like_steps: Expected | None = None

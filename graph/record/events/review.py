@@ -101,14 +101,14 @@ class Decided(Payload):
     request: Written[int] = 0
     digest: str | None
     binding: str | None
-    settled: Written[tuple[SettledCall, ...]] = ()
+    settled: tuple[SettledCall, ...] = ()
     decisions: Written[tuple[Mapping[str, Any], ...]] = ()
-    given: Written[Mapping[str, JsonValue]] = field(default_factory=dict)
-    steps: Written[tuple[str, ...]] = ()
+    given: Mapping[str, JsonValue] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
     replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rejected: Mapping[str, str] = field(default_factory=dict)
     replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    budget: Written[Budget | None] = None
+    budget: Budget | None = None
     decision: str
     by: str
     approver: Written[str] = ""

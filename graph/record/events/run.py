@@ -34,7 +34,7 @@ class Configuration(Coded):
 
     settings: Written[Mapping[str, Any]] = field(default_factory=dict)
     models: Written[Mapping[str, Any]] = field(default_factory=dict)
-    executors: Written[Mapping[str, Any]] = field(default_factory=dict)
+    executors: Mapping[str, Any] = field(default_factory=dict)
     tools: Content | None = None
     policy: Content | None = None
     playbooks: Content | None = None
@@ -68,14 +68,14 @@ class RunStarted(Payload):
     constraints: Needed[tuple[str, ...]] = ()
     tags: tuple[str, ...] = ()
     wording: Shown[int] = 1
-    history: Written[tuple[Mapping[str, str], ...]] = ()
+    history: tuple[Mapping[str, str], ...] = ()
     pictures: tuple[Mapping[str, Any], ...] = ()
     attached: Content | None = None
-    setup: Written[Mapping[str, Any]] = field(default_factory=dict)
+    setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     origin: str | None = None
     configured: Configuration | None = None
-    budget: Written[Budget] = NO_BUDGET
+    budget: Budget = NO_BUDGET
     invocation: str | None = None
     thread: Needed[str] = ""
     n: Needed[int] = 0

@@ -54,7 +54,7 @@ async def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out()
     _, told = await ask(ScriptedModel(["a plan"]))
     _, untold = await ask(ScriptedModel(["a plan"]), record_prompts=False)
 
-    assert told[0].payload["prompt"] == {"continues": None, "value": prompt}
+    assert told[0].payload["prompt"] == {"value": prompt}
     assert "prompt" not in untold[0].payload
     assert [event[0].payload["prompt_digest"] for event in (told, untold)] == [digest(prompt)] * 2
     assert untold[1].payload["response"]["content"] == "a plan"

@@ -42,7 +42,7 @@ def test_a_conversation_that_grows_is_kept_once() -> None:
     whole = prompts.recorded(asked("k1", first), "executor", "a", first)
     rest = prompts.recorded(asked("k2", second), "executor", "a", second)
 
-    assert whole.prompt.to_json() == {"continues": None, "value": first}
+    assert whole.prompt.to_json() == {"value": first}
     assert rest.prompt.to_json() == {"continues": "k1", "value": second[1:]}
 
 
@@ -95,6 +95,6 @@ def test_a_prompt_is_read_as_it_was_asked_whatever_it_has_in_common(system: str,
 
     told = {"prompt": recorded.prompt.to_json()}
 
-    assert with_values(told, contents) == {"prompt": {"continues": None, "value": prompt}}
+    assert with_values(told, contents) == {"prompt": {"value": prompt}}
     named = artifacts_named([Event(1, "model_started", None, 0.0, told)])
     assert set(named) == set(contents)

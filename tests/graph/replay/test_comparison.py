@@ -33,7 +33,7 @@ def test_what_the_world_decides_is_not_compared(name: str) -> None:
         ({"a": {"b": [1, {"c": "x"}]}}, {"a": {"b": [1, {"c": "y"}]}}, "a.b[1].c"),
         ({"a": [1]}, {"a": [1, 2]}, "a"),
         ({"a": 1}, {}, "a"),
-        ({}, {"a": None}, "a"),
+        ({}, {"a": 0}, "a"),
         ({"a": True}, {"a": 1}, "a"),
         ({"a": "1"}, {"a": 1}, "a"),
         ({"a": None}, {"a": 0}, "a"),
@@ -115,6 +115,11 @@ def test_prompts_with_different_digests_are_compared_however_they_are_kept() -> 
     right = drafted("paused", {"prompt": ADDED, "prompt_digest": "e"})
 
     assert differing(left, right, {}) == "prompt.continues"
+
+
+def test_an_empty_field_may_be_absent_on_either_side_and_no_other_may() -> None:
+    assert compared({"a": [], "b": {"c": None}}, {"b": {}, "d": {}}) is None
+    assert [compared({"a": value}, {}) for value in (0, False, "", [0])] == ["a"] * 4
 
 
 def test_a_name_stands_for_one_digest_throughout() -> None:
