@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -31,6 +32,7 @@ from planner_executor.graph.errors import (
 )
 from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import state_of
+from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.policy.terms import Comparison
@@ -117,6 +119,12 @@ class AgentSession:
         if missing:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
 
+    async def find(self, name: str) -> RunKey:
+        """Return the key of a run, see `Runs.find`; one that a node has left is known by its id."""
+        named = run_in(name) if isinstance(name, str) and isinstance(self.graph, BoundedGraph) else None
+        is_kept = named is not None and self.graph.services.known_runs.kept(named) is not None
+        return named if named is not None and is_kept else await self.runs.find(name)
+
     async def compare_terms(self, run: Run) -> Comparison | None:
         """Return how the terms here differ from those of a run; None over a graph that was made otherwise.
 
@@ -126,9 +134,8 @@ class AgentSession:
         if not isinstance(self.graph, BoundedGraph):
             return None
         key = RunKey(run.thread, run.n)
-        async with self._lent(run.thread) as known:
-            found = known.record if known is not None and known.key == key else await state_of(self.runs.ledger, key)
-            return await require_terms(self.runs, found.assignment, self.graph.services)
+        found = self.graph.services.known_runs.kept(key) or await state_of(self.runs.ledger, key)
+        return await require_terms(self.runs, found.assignment, self.graph.services)
 
     async def take_over(self, run: Run, by: Person | None, setup: Mapping[str, Any] | None) -> None:
         """Put a run under the terms here, see `graph.runs.taking_over`.
@@ -271,9 +278,11 @@ class AgentSession:
         return {"run": named_in_state(key, seen), **headed(route)}
 
     async def latest(self, thread: str, asked: Sequence[Mapping[str, Any]] | None = None) -> Run:
-        """Return the thread's latest run, with its open review request: of `asked`, or that of the checkpoint."""
+        """Return the thread's latest run with its open review request: as a node left it, `asked`, or the state's."""
         async with self._lent(thread) as known:
             run = await self.runs.shown(known) if known is not None else None
+            if known is not None and known.asks:
+                asked = [deepcopy(pending.value) for pending in known.asks[0]]
         run = run or await self.runs.show(await self.runs.latest(thread))
         if run.status != "waiting":
             return run

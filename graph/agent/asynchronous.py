@@ -367,7 +367,7 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
         """
         session = await self._open.get()
-        key = await session.runs.find(run)
+        key = await session.find(run)
         latest = await session.latest(key.thread)
         return latest if latest.n == key.n else await session.runs.show(key)
 
@@ -702,7 +702,7 @@ class AsyncAgent:
             InputError: The thread has a later run.
         """
         session = await self._open.get()
-        key = await session.runs.find(run)
+        key = await session.find(run)
         latest = await session.latest(key.thread)
         if latest.n != key.n:
             raise InputError("run", f"{run} cannot go on: {latest.id} has taken its thread since")

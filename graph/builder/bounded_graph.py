@@ -32,13 +32,18 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        _check_thread(config)
+        self._changes(config)
         return super().update_state(config, keepable_input(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        _check_thread(config)
+        self._changes(config)
         return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)
+
+    def _changes(self, config: RunnableConfig) -> None:
+        """Check the name of the thread, and forget what its run asks: another state asks something else."""
+        _check_thread(config)
+        self.services.known_runs.forget(str(config.get("configurable", {}).get("thread_id")))
 
 
 def _check_thread(config: RunnableConfig | None = None, **_: Any) -> None:

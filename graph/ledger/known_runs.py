@@ -7,11 +7,12 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from planner_executor.graph.errors import UnknownEventError
-from planner_executor.graph.large_work import done_aside
+from planner_executor.graph.large_work import LARGE, done_aside
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.record.events import ValueRedacted
@@ -28,11 +29,21 @@ MOST_STATES = 4_096
 
 @dataclass(frozen=True)
 class KnownRun:
-    """A run as its events up to `record.seq` leave it, and the models of its plans."""
+    """A run as its events up to `record.seq` leave it, and the models of its plans.
+
+    `interrupted` is what the last node was interrupted with, after the event of that number.
+    """
 
     key: RunKey
     record: RunState
     plans: RecordedPlans = field(default_factory=RecordedPlans)
+    interrupted: tuple[int, tuple[Any, ...]] = (0, ())
+
+    @property
+    def asks(self) -> tuple[Any, ...]:
+        """What the last node was interrupted with, empty if something happened since; a reader is given a copy."""
+        seq, said = self.interrupted
+        return said if seq == self.record.seq else ()
 
 
 @dataclass
@@ -64,8 +75,11 @@ class KnownRuns:
         token = _node.set(node)
         try:
             yield
-        except interrupts:
-            self._keep(node.run)
+        except interrupts as stop:
+            run = node.run
+            if run is not None and run.record.size <= LARGE:  # a larger run is not worth the memory
+                run = replace(run, interrupted=(run.record.seq, stop.args))
+            self._keep(run)
             raise
         finally:
             _node.reset(token)
@@ -92,6 +106,15 @@ class KnownRuns:
                 run = await self._read(ledger, thread, known)
         yield run
         self._keep(run)
+
+    def kept(self, key: RunKey) -> RunState | None:
+        """Return the state of a run as it was read last, None if it is not kept."""
+        run = self._left.get(key.thread)
+        return run.record if run is not None and run.key == key else None
+
+    def forget(self, thread: str) -> None:
+        """Read the thread's run anew next time: its checkpoint was changed."""
+        self._left.pop(thread, None)
 
     def goes_on(self, key: RunKey, seq: int) -> bool:
         """Take up a state with that last event; return whether a node of this process left it and none took it up.
@@ -126,7 +149,7 @@ class KnownRuns:
             events = await ledger.events(key)
             return KnownRun(key, await projected(events))
         record = await done_aside(len(events), partial(apply_events, known.record, events))
-        return KnownRun(key, record, known.plans)
+        return replace(known, record=record)
 
 
 def opened(key: RunKey, record: RunState) -> KnownRun:

@@ -77,6 +77,17 @@ def test_a_run_of_one_step_asks_the_ledger_sixteen_times(tmp_path: Path) -> None
     assert counting.asked <= 16
 
 
+class CountingSaver(InMemorySaver):
+    """Counts the checkpoints that are read."""
+
+    read = 0
+
+    async def aget_tuple(self, config: Any) -> Any:
+        """See `BaseCheckpointSaver`."""
+        self.read += 1
+        return await super().aget_tuple(config)
+
+
 class BindingModel(ScriptedModel):
     """A model that counts how often it is bound to a schema, which it cannot be."""
 
@@ -88,7 +99,7 @@ class BindingModel(ScriptedModel):
         raise NotImplementedError
 
 
-async def test_a_facade_asks_the_ledger_five_times_more_and_no_model_is_bound_twice(tmp_path: Path) -> None:
+async def test_a_facade_asks_the_ledger_three_times_more_and_no_model_is_bound_twice(tmp_path: Path) -> None:
     ledger, model = SqliteLedger(tmp_path / "runs.db"), BindingModel([PLAN] * 2)
     ledger._file = counting = CountingDatabase(ledger.name, list, 60.0)
     graph = build_graph(model, tools=own_tools(), checkpointer=InMemorySaver(), ledger=ledger)
@@ -99,9 +110,25 @@ async def test_a_facade_asks_the_ledger_five_times_more_and_no_model_is_bound_tw
         counted = counting.asked
         assert asked.request is not None and asked.request == (await agent.show(name)).request
         counting.asked = 0
-        assert (await agent.resume(name, "approve")).answer == "x"
+        assert (await agent.resume(asked.id, "approve")).answer == "x"
 
-    assert (counted + counting.asked, model.bindings) == (21, 1)
+    assert (counted + counting.asked, model.bindings) == (19, 1)
+
+
+async def test_a_facade_reads_no_checkpoint_to_tell_what_a_run_asks_and_gives_each_reader_a_copy(
+    tmp_path: Path,
+) -> None:
+    saver, ledger = CountingSaver(), SqliteLedger(tmp_path / "runs.db")
+    graph = build_graph(ScriptedModel([PLAN]), tools=own_tools(), checkpointer=saver, ledger=ledger)
+    agent = AsyncAgent.over(graph, Runs(ledger))
+    run = await agent.start("g", thread="t")
+    saver.read = 0
+    request = (await agent.show(run.id)).request
+    assert saver.read == 0 and request == run.request
+    dict(request or {})["action_requests"][0]["args"]["plan"]["steps"] = []
+    assert (await agent.show(run.id)).request == run.request
+    await graph.aupdate_state(on_thread("t"), {"plan": {"steps": []}}, as_node="planner")
+    assert (await agent.show(run.id)).request is None
 
 
 def test_terms_that_differ_are_read_once_however_many_nodes_there_are(tmp_path: Path) -> None:

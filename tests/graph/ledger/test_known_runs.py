@@ -1,7 +1,7 @@
 """A run's state from one node to the next."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -94,6 +94,39 @@ async def test_a_node_that_is_interrupted_hands_its_run_on_and_leaves_no_state()
         assert not runs.goes_on(RunKey("t", 1), 2)
         await node(runs, ledger)
         assert ledger.read == [2, 0]
+
+
+async def test_what_a_node_was_interrupted_with_is_known_until_something_happens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def interrupted() -> tuple[Any, ...]:
+        with suppress(InterruptedError), runs.handing_on(InterruptedError):
+            await runs.latest(ledger, "t")
+            raise InterruptedError("asked")
+        return await asks()
+
+    async def asks() -> tuple[Any, ...]:
+        async with runs.lent(ledger, "t") as lent:
+            return lent.asks if lent is not None else ("not kept",)
+
+    async with known() as (ledger, runs):
+        assert await interrupted() == await asks() == ("asked",)
+        await write(ledger, PAUSED)
+        assert await asks() == ()
+        assert await interrupted() == ("asked",)
+        runs.forget("t")
+        assert await asks() == ("not kept",)
+        monkeypatch.setattr(known_runs, "LARGE", 2)
+        assert await interrupted() == ()
+
+
+async def test_the_state_of_a_run_that_a_node_left_is_known_without_a_look() -> None:
+    async with known() as (ledger, runs):
+        key = RunKey("t", 1)
+        assert runs.kept(key) is None
+        left = await node(runs, ledger)
+        assert runs.kept(key) is left.record and ledger.read == [2]
+        assert runs.kept(RunKey("t", 2)) is runs.kept(RunKey("u", 1)) is None
 
 
 async def test_a_run_is_lent_up_to_date_and_the_next_node_takes_it_up() -> None:
