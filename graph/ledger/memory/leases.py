@@ -1,8 +1,8 @@
 """Taking and giving back runs in memory."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from planner_executor.graph.ledger.lease import Holder, claimed, taken_over
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
@@ -12,7 +12,14 @@ from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_key import RunKey
 
 T = TypeVar("T")
-Do = Callable[[Callable[[], Any]], Awaitable[Any]]
+Found = TypeVar("Found")
+
+
+class Do(Protocol):
+    """Does work on the store, atomically."""
+
+    async def __call__(self, work: Callable[[], Found]) -> Found:
+        """Return what the work returns."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,7 @@ class MemoryAttempt(Generic[T]):
                 return now
             return self._taken(stored, row)
 
-        found: tuple[Lease, T] | Holder = await self.do(work)
-        return found
+        return await self.do(work)
 
     async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T] | None:
         """Take the run if its row is as it was seen."""
@@ -72,13 +78,11 @@ class MemoryAttempt(Generic[T]):
             self.write(stored, replacement(stored.holder))
             return self._taken(stored, row)
 
-        found: tuple[Lease, T] | None = await self.do(work)
-        return found
+        return await self.do(work)
 
     async def look(self) -> Holder | None:
         """Return the run's row."""
-        found: Holder | None = await self.do(lambda: self._stored().look())
-        return found
+        return await self.do(lambda: self._stored().look())
 
     def _stored(self) -> StoredRun:
         return self.store.run(":memory:", self.run)

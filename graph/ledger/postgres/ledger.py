@@ -1,6 +1,6 @@
 """The ledger in a PostgreSQL database."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
 from planner_executor.graph.ledger.postgres.places import places_of
 from planner_executor.graph.ledger.postgres.run_search import page
 from planner_executor.graph.ledger.postgres.thread_tables import erase_checkpoints, remove_thread
-from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.run_store import Changes, Health
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.families import IF_DAMAGED, other_runs
@@ -36,7 +35,7 @@ class PostgresLedger(SqlLedger):
 
     def __init__(self, address: str, key: SealKey | None = None, pace: Pace = PACE) -> None:
         held: Held = {}
-        super().__init__(self._database(address, held, pace.beat_s), key, pace, held, HeldLeases())
+        super().__init__(Database(address, lambda: tuple(held), pace.beat_s), key, pace, held, HeldLeases())
 
     async def give_back(self) -> bool:
         """Let the server use the space of removed rows again; it returns none to the file system."""
@@ -70,9 +69,6 @@ class PostgresLedger(SqlLedger):
             if not isinstance(error.__cause__, psycopg.DataError):
                 raise
             return await self._file.look(partial(other_runs, run=run, is_fork=is_fork, query=IF_DAMAGED), run.thread)
-
-    def _database(self, address: str, held: Collection[Lease], beat_s: float) -> Database:
-        return Database(address, lambda: tuple(held), beat_s)
 
     async def _compacted(self, forms: Sequence[str]) -> list[str]:
         await self._file.compact()

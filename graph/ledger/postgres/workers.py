@@ -9,13 +9,13 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
 
+from planner_executor.graph.ledger.awaited import Awaited
 from planner_executor.graph.ledger.postgres.server import (
     LOOK_S,
     PATIENCE_S,
@@ -40,7 +40,7 @@ WRONG_GUESS = psycopg.errors.DivisionByZero
 
 
 @dataclass(eq=False)
-class _Work:
+class _Work(Awaited):
     """A function to run in a transaction; `full`: survives the death of the server; not `writes`: read only.
 
     `is_open`: the connection was lost during the commit of `append`, so it may have taken place.
@@ -49,9 +49,6 @@ class _Work:
     do: Callable[[Transaction], Any]
     full: bool
     writes: bool
-    done: "asyncio.Future[Any]"
-    result: Any = None
-    failure: BaseException | None = None
     append: UUID = field(default_factory=uuid4)
     is_open: bool = False
     begun_s: float = 0.0
@@ -62,15 +59,6 @@ class _Work:
         if not self.writes:
             return READS
         return f"{WRITES}; {LIMITS}; SET LOCAL synchronous_commit = {'on' if self.full else 'off'}"
-
-    def settle(self) -> None:
-        """Resolve the caller's future; must run on the caller's event loop."""
-        if self.done.done():
-            return
-        if self.failure is None:
-            self.done.set_result(self.result)
-        else:
-            self.done.set_exception(self.failure)
 
 
 _Queue = queue.SimpleQueue[_Work | None]
@@ -102,7 +90,7 @@ class Workers:
         with self._starting:
             if lane not in self._lanes:
                 self._lanes[lane] = self._started()
-            self._lanes[lane][0].put(_Work(do, full, writes, done))
+            self._lanes[lane][0].put(_Work(do, full, writes, done=done))
         return await done
 
     def stop(self) -> None:
@@ -139,13 +127,12 @@ class _Serving:
 
     def serve(self, asked: _Queue) -> None:
         while (work := asked.get()) is not None:
-            if not work.done.cancelled():
+            if not work.is_cancelled:
                 try:
                     work.result = self._result(work)
                 except Exception as error:  # noqa: BLE001  (passed to the caller; the thread must survive)
                     work.failure = error
-            with suppress(RuntimeError):  # the caller's event loop is closed
-                work.done.get_loop().call_soon_threadsafe(work.settle)
+            work.hand_back()
             del work  # an idle thread must keep no caller alive
         if self._connection is not None:
             self._connection.close()

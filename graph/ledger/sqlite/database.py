@@ -4,16 +4,12 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import TypeVar
 from weakref import finalize
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
-from planner_executor.graph.ledger.sqlite.backup import back_up
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import advice
-from planner_executor.graph.ledger.sqlite.vacuum import compact, give_back
 from planner_executor.graph.ledger.sqlite.writer import Pulse
 from planner_executor.graph.ledger.sqlite.writers import SharedWriter, writer_of
 
@@ -62,22 +58,10 @@ class Database:
         except ValueError as error:
             raise LedgerError(self.name, f"cannot store the value: {error}") from error
 
-    async def compact(self) -> None:
-        """Rewrite the file."""
-        await self._aside(partial(compact, self.name))
-
-    async def give_back(self) -> bool:
-        """Return free pages to the file system."""
-        return await self._aside(partial(give_back, self.name))
-
-    async def back_up(self, target: Path) -> None:
-        """Copy the database to a new file."""
-        await self._aside(partial(back_up, self.name, target))
-
-    async def _aside(self, work: Callable[[], Result]) -> Result:
+    async def aside(self, work: Callable[[str], Result]) -> Result:
         """Work on the file on another thread than the writer's, which must go on with the heartbeats."""
         try:
-            return await asyncio.to_thread(work)
+            return await asyncio.to_thread(work, self.name)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
 
@@ -92,10 +76,7 @@ class Database:
         await thread.ended()
 
     async def _opened(self) -> SharedWriter:
-        return self._use(await asyncio.to_thread(partial(writer_of, self.name, self._pulse_s)))
-
-    def _use(self, writer: SharedWriter) -> SharedWriter:
-        self._writer = writer
+        writer = self._writer = await asyncio.to_thread(writer_of, self.name, self._pulse_s)
         if id(self) not in writer.pulses:
             writer.pulses[id(self)] = self._pulse
             finalize(self, writer.pulses.pop, id(self), None).atexit = False

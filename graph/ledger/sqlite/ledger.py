@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from planner_executor.graph.ledger.lease import PACE, Pace
 from planner_executor.graph.ledger.ownership import Held
-from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.run_store import Changes, Health
 from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.backup import back_up
 from planner_executor.graph.ledger.sqlite.changes import changes
 from planner_executor.graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from planner_executor.graph.ledger.sqlite.database import Database
@@ -18,7 +18,7 @@ from planner_executor.graph.ledger.sqlite.health import examine
 from planner_executor.graph.ledger.sqlite.pulse import beats_of
 from planner_executor.graph.ledger.sqlite.run_search import page
 from planner_executor.graph.ledger.sqlite.thread_tables import removed_thread
-from planner_executor.graph.ledger.sqlite.vacuum import places_of
+from planner_executor.graph.ledger.sqlite.vacuum import compact, give_back, places_of
 from planner_executor.graph.ledger.tables.dialect import IS_THERE
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.ledger import SqlLedger
@@ -35,7 +35,7 @@ class SqliteLedger(SqlLedger):
 
     def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
         held: Held = {}
-        super().__init__(self._database(str(path), held, pace.beat_s), key, pace, held, KnownLeases())
+        super().__init__(Database(str(path), beats_of(held), pace.beat_s), key, pace, held, KnownLeases())
 
     async def now(self) -> float:
         """Return the time of this machine."""
@@ -43,11 +43,11 @@ class SqliteLedger(SqlLedger):
 
     async def give_back(self) -> bool:
         """Return the space of removed rows to the file system."""
-        return await self._file.give_back()
+        return await self._file.aside(give_back)
 
     async def back_up(self, file: Path) -> None:
         """Copy the database, with LangGraph's checkpoints in it, to a new file."""
-        await self._file.back_up(file)
+        await self._file.aside(partial(back_up, target=file))
 
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first."""
@@ -65,11 +65,8 @@ class SqliteLedger(SqlLedger):
         """Return how the file is; the events themselves are checked when a run is read."""
         return await self._file.look(lambda db: examine(db, Path(self.name), self._silent_s))
 
-    def _database(self, name: str, held: Collection[Lease], beat_s: float) -> Database:
-        return Database(name, beats_of(held), beat_s)
-
     async def _compacted(self, forms: Sequence[str]) -> list[str]:
-        await self._file.compact()
+        await self._file.aside(compact)
         return await self._file.look(partial(places_of, forms=forms))
 
     def _erase_checkpoints(self, tx: Transaction, thread: str, redactor: Redactor) -> int:

@@ -7,12 +7,11 @@ import asyncio
 import queue
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from planner_executor.graph.ledger.awaited import Awaited
 from planner_executor.graph.ledger.sqlite.connection import Connection
 
 Result = TypeVar("Result")
@@ -30,31 +29,15 @@ def begin_at_once(connection: Connection, writes: bool) -> None:
 
 
 @dataclass(eq=False)
-class _Work:
+class _Work(Awaited):
     """A function to run in a transaction; `full`: survives a power cut; not `writes`: read only.
 
-    `done` is the caller's future, None for work of the pulse.
+    Nobody waits for work of the pulse.
     """
 
     do: Callable[[Connection], Any]
     full: bool = False
     writes: bool = True
-    done: "asyncio.Future[Any] | None" = None
-    result: Any = None
-    failure: Exception | None = None
-
-    @property
-    def is_cancelled(self) -> bool:
-        return self.done is not None and self.done.cancelled()
-
-    def settle(self) -> None:
-        """Resolve the caller's future; must run on the caller's event loop."""
-        if self.done is None or self.done.done():
-            return
-        if self.failure is None:
-            self.done.set_result(self.result)
-        else:
-            self.done.set_exception(self.failure)
 
 
 @dataclass(eq=False)
@@ -99,7 +82,7 @@ class WriterThread:
                     target=self._serving.serve, args=(self._queue,), name="ledger-writer", daemon=True
                 )
                 self._thread.start()
-            self._queue.put(_Work(do, full, writes, done))
+            self._queue.put(_Work(do, full, writes, done=done))
         return await done
 
     async def close(self) -> None:
@@ -152,7 +135,7 @@ class _Serving:
             except Exception as error:  # noqa: BLE001  (passed to every waiting caller; the thread must survive)
                 for work in batch:
                     work.failure = error
-            _settle(batch)
+            _hand_back(batch)
             del batch  # an idle thread must keep no caller alive
             if stop is not None and connection is not None:
                 connection.close()
@@ -181,20 +164,9 @@ def _take(asked: _Queue, wait_s: float) -> "tuple[list[_Work], _Rest | object | 
     return batch, _END if item is None else item
 
 
-def _settle(batch: Iterable[_Work]) -> None:
-    """Resolve the futures of a batch, with one wake-up per event loop; closed loops are skipped."""
-    by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Work]] = defaultdict(list)
-    for work in batch:
-        if work.done is not None:
-            by_loop[work.done.get_loop()].append(work)
-    for loop, works in by_loop.items():
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_settle_all, works)
-
-
-def _settle_all(works: Iterable[_Work]) -> None:
-    for work in works:
-        work.settle()
+def _hand_back(batch: list[_Work]) -> None:
+    for work in batch:  # not in the loop that waits, where `work` would keep the last caller alive
+        work.hand_back()
 
 
 def _synchronous(connection: Connection, is_full: bool | None, full: bool) -> bool:

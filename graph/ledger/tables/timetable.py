@@ -24,7 +24,7 @@ class SqlTimetable:
     async def moments(self) -> list[Moment]:
         """Return all moments."""
         rows = await self.database.look(lambda tx: tx.ask(_ALL) if tx.one(IS_THERE, NAMED) else [])
-        return [Moment.from_json(json.loads(row[0])) for row in rows]
+        return [Moment(**json.loads(row[0])) for row in rows]
 
     async def replace(self, before: Moment | None, after: Moment) -> bool:
         """Put a moment in the place of another one."""
@@ -41,4 +41,4 @@ class SqlTimetable:
 
 
 def _text(moment: Moment) -> str:
-    return json.dumps(moment.to_json())
+    return json.dumps(vars(moment))
