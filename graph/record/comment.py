@@ -1,7 +1,7 @@
 """Comments of people on steps of a plan, and what became of each in the next plan."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from planner_executor.graph.plan.schema import Plan
 
@@ -16,15 +16,6 @@ class Comment(NamedTuple):
 
     step: str
     text: str
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Comment":
-        """Read a comment that was recorded."""
-        return cls(raw["step"], raw["text"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the comment as JSON for the ledger."""
-        return {"step": self.step, "text": self.text}
 
     def became(self, before: Plan, after: Plan) -> Became:
         """Return what a later plan did with the step, from the difference alone."""

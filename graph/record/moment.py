@@ -1,8 +1,6 @@
 """The next moment of a schedule, as the database keeps it for all workers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,16 +18,3 @@ class Moment:
     taken_at: float | None = None
     waits: bool = False
     last: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Moment":
-        """Read the output of `to_json`.
-
-        Raises:
-            TypeError: It is malformed.
-        """
-        return cls(**raw)

@@ -192,7 +192,7 @@ class PlanState:
                 self.seen_before = self.seen
         if data.decision == "feedback":
             self._said(data.message or "")
-            self.comments = tuple(Comment.from_json(one) for made in data.decisions for one in made.get("comments", ()))
+            self.comments = tuple(Comment(**one) for made in data.decisions for one in made.get("comments", ()))
             self.awaits_plan = self.is_wished = True
 
     def amended(self, data: Steered) -> None:

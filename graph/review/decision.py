@@ -65,7 +65,7 @@ class Decision:
         fields: dict[str, Any] = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
         fields["standing"] = dict(self.standing) if self.standing is not None else None
         fields |= {"reason": self.reason, "ask_later": list(self.ask_later) or None}
-        fields |= {"comments": [one.to_json() for one in self.comments] or None}
+        fields |= {"comments": [one._asdict() for one in self.comments] or None}
         return {name: value for name, value in fields.items() if value is not None}
 
 

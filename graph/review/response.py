@@ -162,7 +162,7 @@ def _sent_back(name: str, response: ReviewResponse) -> dict[str, Any]:
     said = [Comment(step, text) for step, text in response.comments]
     if name != "run_plan" or not said:
         return {"type": "reject", "message": said_together(response.feedback, said)}
-    return {"type": "reject", "message": response.feedback, "comments": [one.to_json() for one in said]}
+    return {"type": "reject", "message": response.feedback, "comments": [one._asdict() for one in said]}
 
 
 def is_new(action: ActionJson) -> bool:

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.artifacts import with_values
-from planner_executor.graph.record.events import Event, PlanRevised
-from planner_executor.graph.record.step_costs import step_costs, unjudged_steps
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.step_costs import step_costs
+from planner_executor.graph.record.summarizer import Summarizer
 from planner_executor.graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 
@@ -48,7 +49,7 @@ class Audit:
         if costs := step_costs(self.events):
             yield "cost per step"
             yield from (f"{'':15}{escaped(step)}: {cost}" for step, cost in costs.items())
-        if unjudged := unjudged_steps(_last_plan(self.events), self.events):
+        if unjudged := unjudged_steps(self.events):
             yield f"success criteria not judged: {', '.join(unjudged)}"
 
     def to_json(self) -> dict[str, Any]:
@@ -68,7 +69,7 @@ class Audit:
 
     def _in_sum(self) -> dict[str, Any]:
         costs = {step: cost.to_json() for step, cost in step_costs(self.events).items()}
-        return {"costs": costs, "unjudged": unjudged_steps(_last_plan(self.events), self.events)}
+        return {"costs": costs, "unjudged": unjudged_steps(self.events)}
 
     def _event_text(self, event: Event) -> EventText:
         return event_text(replace(event, payload=with_values(event.payload, self.artifacts)))
@@ -78,10 +79,10 @@ class Audit:
         return "\n".join(self.lines())
 
 
-def _last_plan(events: Sequence[Event]) -> Plan | None:
-    """Return the plan of the last revision, None if there is none or it cannot be read."""
-    written = next((event.payload.get("plan") for event in reversed(events) if event.kind == PlanRevised.kind), None)
+def unjudged_steps(events: Sequence[Event]) -> list[str]:
+    """Return the steps that `Steps.unjudged` names after these events, some of which may be unreadable."""
+    record = Summarizer("", 0).apply(events).record
     try:
-        return Plan.model_validate(written) if written is not None else None
-    except ValidationError:
-        return None
+        return record.steps.unjudged(Plan.model_validate(record.plan_state.plan or {}))
+    except ValidationError:  # a redaction may have left no plan
+        return []

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from planner_executor import build_graph
-from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.cost import StepCost, cost_with
 from planner_executor.graph.record.events import Draft, Event, ModelFinished
 from planner_executor.graph.record.events.model import Tokens
-from planner_executor.graph.record.step_costs import step_costs, unjudged_steps
+from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor.graph.text.audit import unjudged_steps
 
 PLAN: dict[str, Any] = {
     "steps": [
@@ -63,15 +63,11 @@ def test_the_price_of_a_step_is_unknown_if_that_of_one_answer_is() -> None:
 
 
 def test_criteria_in_words_that_nobody_judged_are_named(tools: LoggedTools) -> None:
-    assert unjudged_steps(Plan.model_validate(PLAN), events_of(tools, "a thought")) == ["a", "b"]
-
-
-@pytest.mark.parametrize("plan", [None, Plan(steps=(Step(id="a", objective="o", tool="search"),))])
-def test_a_plan_without_criteria_has_none_to_judge(plan: Plan | None, tools: LoggedTools) -> None:
-    assert unjudged_steps(plan, events_of(tools, "a thought")) == []
+    assert unjudged_steps(events_of(tools, "a thought")) == ["a", "b"]
+    assert unjudged_steps([]) == []
 
 
 def test_a_criterion_that_a_judge_judged_is_not_named(tools: LoggedTools) -> None:
     judge = ScriptedModel([{"met": True, "why": "yes"}, {"met": True, "why": "yes"}])
 
-    assert unjudged_steps(Plan.model_validate(PLAN), events_of(tools, "a thought", judge=judge)) == []
+    assert unjudged_steps(events_of(tools, "a thought", judge=judge)) == []
