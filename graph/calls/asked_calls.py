@@ -31,6 +31,7 @@ class AskedCalls:
             return CallReplies(known.asked.state, known.asked.forms, asked, known.asked.anew)
         if known.asked.resumed:
             return None
+        # People are asked what waits in the pass of now (`RunState.asking_calls`); an older question is put anew.
         if known.asked.within != self._run.record.plan_state.current_pass:
             await self._write(call, known.asked.questions, known.asked.state)
         raise CallAsks(call.key, ASKS)

@@ -62,6 +62,7 @@ class BoundTool:
         """
         if self._function is not None and SWALLOWED & set(args):
             returned = await self._made(partial(self._function, **args), prove)
+            # LangChain's `artifact` is for programs beside the model: a plan works on the content.
             return returned[0] if self.tool.response_format == "content_and_artifact" else returned
         if self.is_direct if is_direct is None else is_direct:
             output = await self._made(partial(self._straight, args), prove)

@@ -64,6 +64,7 @@ class CallPreviews:
         for one in calls:
             is_untrusted = one.step in untrusted
             like = one.tool, digest(dict(one.args)), is_untrusted
+            # What is on record stands for a call that is like it too: a preview may cost, and people saw that one.
             if like not in made and one.key in self._known.by_key:
                 made[like] = self._known.by_key[one.key]
             elif like not in made:
@@ -142,6 +143,7 @@ class CallPreviews:
             text = output if isinstance(output, str) else to_text(normalise(output))
             return CallPreview.of(key, place, tool, text.encode(errors="replace").decode())
         except asyncio.CancelledError:
+            # A cancellation from outside goes on its way; one that a tool raised by itself is its answer.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise

@@ -96,6 +96,7 @@ async def in_turn(write: Callable[[], Awaitable[Written]], clock: Clock) -> Writ
         try:
             return await write()
         except CapReachedError as reached:
+            # No process waits for the end of a day: the run pauses, and a worker takes it up then.
             if not reached.is_rate or reached.wait_s > SHORT_WAIT_S:
                 raise
             await clock.sleep(reached.wait_s)

@@ -60,6 +60,7 @@ class Effects:
     async def look_up(self, tool: str) -> None:
         """Load the recorded calls of a tool, so that later lookups need no I/O."""
         async with self._looking_up:
+            # Under the lock: steps that start together read the record of a tool once.
             if tool not in self._known:
                 if self._elsewhere is None:  # read once for all tools
                     self._elsewhere = await self._calls_elsewhere()

@@ -103,6 +103,7 @@ class CallGate:
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._held.after(call, found)
+        # Before the call may be held: another preview than people saw is a reason to hold it.
         previewed = await self.previews.due(call)
         approval, replies = await self._held.hold(call, step, previewed), await self._asked.replies(call)
         self.run.meter.reserve_call(
@@ -163,6 +164,7 @@ class CallGate:
         await self.effects.look_up(tool)
         if not spec.repeatable and (key in record.calls.by_key or self.effects.uncertain(call)):
             raise Refused("it may have happened already, and is not repeated")
+        # After all refusals: what is not made costs nothing.
         self.run.meter.reserve_call(tool, "", begins=False)
         limits, wait_s = self.run.limits.lowest(spec.attempt_limits), self.run.turns.wait_s(tool)
         admitted = Admitted(call, limits, wait_s=wait_s, caps=self.run.caps.of_tool(tool, key))
@@ -278,6 +280,7 @@ class CallGate:
         call, limits = admitted.call, admitted.limits
         try:
             finished = await self._runner.run(admitted)
+            # Reserved before `again` is on record, which promises a reader that there is room for another attempt.
             while finished.is_passing and admitted.attempt < limits.most and self._reserved(call):
                 await self.commit([replace(finished, again=True)], [])
                 await self.run.clock.sleep(limits.wait_s(admitted.attempt, self.run.clock.jitter()))

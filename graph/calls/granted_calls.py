@@ -42,8 +42,10 @@ class GrantedCalls:
         number = self._number(step.id, item, tool, args_digest) if grant.by_model else 0
         key = call_key(self._run.record.id, step.id, item, number, tool, args_digest)
         call = ToolCall(key, step.id, number, tool, bound, args_digest, item)
+        # By the key of what the model asked: the person replaced the arguments of that very call.
         if key in self._run.record.review_state.replaced:
             call = self._edited(step, call)
+        # What an earlier conversation called counts, or each resume would give the model its grant anew.
         elif grant.by_model and key not in self._run.record.calls.by_key:
             grant.check(tool, made + self._left_out(step.id, item))
         made[tool] += 1
@@ -74,6 +76,7 @@ class GrantedCalls:
         same = self._run.record.asked_again(step, item, tool, args_digest) - taken
         if same:
             return min(same)
+        # Never the number of another call: keys are made of it, and a key is one effect.
         used = {call.number for call in self._run.record.calls.of_step(step) if call.item == item} | taken
         return made.total() + 1 if made.total() + 1 not in used else max(used) + 1
 

@@ -63,6 +63,7 @@ class HeldCalls:
         unseen = self._run.policy.arguments_to_review(spec, call.labels) if self._run.asks else {}
         before = self._effects.happened_elsewhere(call)
         changed, is_seen = self._previews.changed(previewed), bool(review.seen & {name, call.key})
+        # People saw this very call; no rule asks about it twice.
         if is_seen and not changed:
             return None
         unmet = self._ruled.unmet(call.step, spec) if not is_seen else None

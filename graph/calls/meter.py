@@ -110,6 +110,7 @@ class Meter:
         return int(begins and step not in self._begun)
 
     def _reserve(self, more: Usage) -> None:
+        # Times pass without a call, and are brought up to now before the limits are looked at.
         if (worked_s := self.wall_s) is not None:
             self.usage = self.usage.plus(wall_s=worked_s - self.usage.wall_s)
         if self.budget.elapsed_s is not None:

@@ -110,6 +110,7 @@ class ModelGate:
     ) -> tuple[AIMessage | str, ModelFinished]:
         """Write the intent of an attempt in its turn, make it, and return the answer with the outcome."""
         model, call = asked.model, asked.call
+        # Before the intent is written: a process that dies in this wait has asked nothing.
         if wait_s := self._run.turns.wait_s(model.name):
             await asyncio.sleep(wait_s)
         started = ModelStarted(

@@ -19,6 +19,7 @@ class RecordedOutcomes:
 
     async def of(self, call: ToolCall) -> Finished | None:
         """Return the recorded outcome to reuse: the call's own, or that of an identical call confirmed by a person."""
+        # Its own outcome first; that of an identical call stands in for it only if there is none.
         known = self._run.record.calls.finished(call.key) or self._effects.settled(call) or self._failed_within(call)
         if known is None or known.result is None:
             return None

@@ -52,7 +52,9 @@ class RuledCalls:
         is_met, since = None, 0
         if approval is not None and tool.name in approval.met:
             met, more = approval.met[tool.name], raised.met.get(tool.name, ()) if raised is not None else ()
+            # None: an earlier release noted no rules, and its request had shown the tool.
             is_met = met is None or _are_met(rules, (*met, *more))
+            # An approval covers what was given before it only if those who gave it meet the rules themselves.
             since = approval.people_seq if is_met else 0
         values = [
             value

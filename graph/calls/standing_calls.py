@@ -88,6 +88,7 @@ class StandingCalls:
             if use is None:
                 continue
             uses.append(StandingCall(use.approval.id, call.key, self.record.id))
+            # Copied into the record once, which then says by itself what let the call through.
             if use.approval.id not in self._noted | self.record.standing.by_id.keys():
                 self._noted.add(use.approval.id)
                 drafts.append(Draft(StandingGiven(approval=use.approval), call.step))

@@ -51,6 +51,7 @@ async def run_sync(work: Callable[[], Result]) -> Result:
     def serve() -> None:
         try:
             result = context.run(work)
+        # A future refuses a StopIteration, and the other two would end the event loop instead of the call.
         except (SystemExit, StopIteration, KeyboardInterrupt) as error:
             report(partial(future.set_exception, RuntimeError(f"raised {type(error).__name__}: {error}")))
         except BaseException as error:  # noqa: BLE001  (raised in the waiter)

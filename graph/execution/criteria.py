@@ -73,6 +73,7 @@ class Criteria:
         while self.has(step) and end.result.status == "succeeded":
             end, assessment = await self._assess(step, end, before)
             retry = again if tried + 1 < self.max_check_attempts else None
+            # What its calls did stands, but did not do: an identical call of a later step asks a person first.
             if not assessment.met and retry is None:
                 await self.gate.effects.unmet(step.id, assessment.error)
             if assessment.met or retry is None:

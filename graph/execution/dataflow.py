@@ -66,6 +66,7 @@ class Dataflow:
                 async with asyncio.TaskGroup() as tasks:
                     await self._drive(tasks)
         except BaseExceptionGroup as group:
+            # Callers catch errors by type; a group would pass them by.
             raise _first(group) from None
         for step, result in (await done_aside(len(self.plan.steps), self._not_done)).items():
             self._note(step, result)
@@ -74,6 +75,7 @@ class Dataflow:
         """Return the results of the steps that are skipped or blocked, as far as nothing was noted of them yet."""
         skipped = skipped_in(self.plan, self.results)
         found = {step: result for step, result in skipped.items() if self.results.get(step) != result}
+        # With the skipped ones, so that no step is called blocked by a step that was left out.
         known = {**self.results, **found}
         stuck = [step for step, result in known.items() if result.status not in (*SETTLED, "pending")]
         for step, cause in blocked_by(self._waits, stuck).items():
@@ -87,6 +89,7 @@ class Dataflow:
             calls, pieces = await self._start_ready(tasks, ended)
             may_start = await self._commit(calls)
             for end in ended:
+                # Told only now, after the commit: what a client hears is on record.
                 self._note(end.step, end.result)
                 if end.needs_person:
                     self.work.reports.person(end.step, end.result)
@@ -96,6 +99,7 @@ class Dataflow:
             for step, work in [*made, *pieces]:
                 if may_start:
                     self._begin(tasks, step, work())
+                # A call that may not begin leaves its slot to the items of steps that are at work.
                 elif self._holds_slot(step):
                     self.work.slots.release()
             if not self._running and not self._waits_for_slot and self._ended.empty():
@@ -148,6 +152,7 @@ class Dataflow:
         calls: list[Admitted] = []
         pieces: list[tuple[str, Task]] = []
         while self._may_start and self._ready:
+            # Looked at, not taken: without a slot it stays the next one.
             step = self.plan.by_id[self._ready[0]]
             if self._holds_slot(step.id) and not await self._take_slot(tasks):
                 break

@@ -87,6 +87,7 @@ class Items:
             for place in places:
                 self.failed[place] = str(error)
                 self.reports.item(self.step.id, place, StepResult("failed", error=str(error)))
+        # The other items go on; people are asked once, when all have ended.
         except NOT_NOW as reason:
             self.asks.append(reason)
         finally:
@@ -111,6 +112,7 @@ class Items:
         called: Counter[str] = Counter()
         for outcome in self.done.values():
             called.update(outcome.called)
+        # An error in the place of a value may quote whatever the step has read.
         labels = [outcome.label for outcome in self.done.values()] + ([self.read] if self.failed else [])
         return attempt.succeeded(values, joined(labels), missing, called)
 

@@ -116,6 +116,7 @@ class ModelStep:
         """Return the first messages: those on record if the same conversation goes on, also from another release."""
         batch = [*self.batch.values()]
         told = partial(executor_messages, goal, self.step, self.args, results, self.answers, batch=batch)
+        # The latest first: it is the one that a run which was interrupted goes on with.
         for opening in reversed(self.openings):
             self._brief, self._is_recorded = opening.brief, False
             if opening.brief is not None and self._is_opened_by(opening, messages := told(opening.brief)):
@@ -188,6 +189,7 @@ class ModelStep:
                 if (failure := self.refusals.failure) is not None:
                     raise StepFailed(failure)
                 return value
+            # An answer that was wrong before gets no nearer to a result in the turns that are left.
             if (repeated := (str(answer.text), fault)) in self._faulty:
                 raise StepFailed(self.refusals.failure or f"the executor model repeats itself: {fault}")
             self._faulty.append(repeated)
@@ -232,6 +234,7 @@ class ModelStep:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)
         finished = await finished_alone(self.gate, admitted)
         self.label = joined([self.label, finished.call.label])
+        # Also if the call failed: a step requires that it is made, not that it succeeds.
         self._asked_for.add(tool)
         if finished.result.status == "succeeded":
             self.called[tool] += 1
@@ -262,6 +265,7 @@ async def finished_alone(gate: CallGate, admitted: Admitted | Finished) -> Finis
     if isinstance(admitted, Finished):
         return admitted
     await gate.commit_in_turn(admitted)
+    # On record before the next turn, since the conversation is resumed from what the record answers.
     finished = await gate.perform(admitted)
     await gate.commit([finished], [])
     return finished

@@ -72,6 +72,7 @@ class ProgressReporter:
     def tool_progress(self, call: ToolCall, progress: CallProgress) -> None:
         """Report what a tool says of its progress, at most once a second per step."""
         now = asyncio.get_running_loop().time()
+        # A tool may go on telling after its call was given up.
         if self.status.get(call.step) != "running" or now < self._due_at.get(call.step, now):
             return
         self._due_at[call.step] = now + MESSAGE_EVERY_S

@@ -89,6 +89,7 @@ class StepWork:
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
         try:
             retry = self._reported(step, again) if again is not None and repeatable else None
+            # A judge is a model, whose call may reach the limit of the budget or a cap.
             return await self.criteria.assess(step, end, self.before(step), retry)
         except NOT_NOW as reason:
             return not_now(step.id, reason)
@@ -113,6 +114,7 @@ class StepWork:
 
     def values_for(self, step: Step) -> Mapping[str, JsonValue]:
         """Return the results that a step's references resolve to; what was skipped is `SKIPPED`."""
+        # Only a step that runs `if any` may refer to one that was skipped; for others it is no value at all.
         skipped = () if step.run_if is None else [one for one in self.waits[step.id] if one not in self.values]
         return {**self.values, **dict.fromkeys(skipped, SKIPPED)} if skipped else self.values
 

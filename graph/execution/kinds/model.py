@@ -58,6 +58,7 @@ async def batch(work: StepWork, step: Step, items: Mapping[int, JsonValue]) -> M
             args = await evaluated(dict(step.args), partial(step.filled_args, {**work.values_for(step), ITEM: value}))
             shown = {name: found for name, found in work.shown(step, value).items() if name == ITEM}
             own[place] = {**shown, **{name: args.pop(name) for name in args.keys() & of_items}}
+            # What refers to no item is the same in each of them.
             shared = args
     if not own:
         return {}
@@ -68,6 +69,7 @@ async def batch(work: StepWork, step: Step, items: Mapping[int, JsonValue]) -> M
         values: Any = normalise(await limit.within(turns))
     except (StepFailed, StepTimedOut, ResultError):
         return {}
+    # `_list_of` had the model asked again until the list was as long as the items.
     fits = {place: value for place, value in zip(own, values, strict=True) if not form_faults(value, step.output)}
     return {place: ItemOutcome(value, loop.label, loop.called) for place, value in fits.items()}
 
