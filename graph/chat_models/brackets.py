@@ -75,6 +75,7 @@ def repair_brackets(text: str, start: int, met: Brackets, read: Callable[[str], 
             return None
         end = run.end() - len("```") if run[0].endswith("```") else run.end()
     whole = text[start:end]
+    # Only in the run of brackets at the end may one be missing or too many.
     body = whole.rstrip("]}) \t\r\n")
     given = "".join(whole[len(body) :].split())
     before = walk(body, 0)
@@ -89,6 +90,7 @@ def repair_brackets(text: str, start: int, met: Brackets, read: Callable[[str], 
         value = read(body + needed)
     except ValueError:
         return None
+    # A bracket that fits at two places gives two values, and nobody chooses between them.
     return None if level is not None and other_ways(_last_of(value, len(needed) - 1 - level)) else (value, note)
 
 

@@ -84,6 +84,7 @@ def _create(settings: ModelSettings) -> BaseChatModel:
         fault = f"its package would send {variable} to {settings.base_url}"
         raise ModelKeyError(name, f"{fault}; if the key is for that server, set api_key_env")
     if retries_itself(configure_client(model)) and "max_retries" not in settings.options:
+        # A client that retries as well would multiply the attempts, and none of its own is on record.
         model = _construct(name, {**options, "max_retries": 0})
     return model
 

@@ -85,6 +85,7 @@ def drop_frames(error: BaseException) -> None:
 
 def _kind(error: Exception, status: int | None) -> FailureKind:
     if status is not None and (kind := _kind_of_status(status)):
+        # A quota that is used up comes as 429 too, and no wait helps.
         return "request" if kind == "rate_limit" and getattr(error, "code", None) in QUOTA_CODES else kind
     if error_body(error):
         return "server"

@@ -44,6 +44,7 @@ def json_from(text: str) -> Any:
     {'steps': []}
     """
     found = scan(text)
+    # If nothing but asides is there, one of them is the answer.
     pieces = distinct([piece for piece in found.pieces if not _is_aside(piece.value)] or found.pieces)
     if found.broken or not pieces:
         raise _missing(found)

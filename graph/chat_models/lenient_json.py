@@ -85,6 +85,7 @@ class _Reader:
     notes: set[str] = field(default_factory=set)
 
     def read(self) -> Any:
+        # A stack of its own: how deep a text is nested is for its author to say.
         waiting: list[_Open] = []
         while True:
             self._skip()

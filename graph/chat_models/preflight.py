@@ -59,6 +59,7 @@ async def _check_chat(chat: Chat) -> ModelConfigError | None:
             return _error(chat.name, address, failure)
         if failure.kind != "key":
             return None  # the server has no list, or not right now
+        # The key may not permit the list and still answer: a request tells.
         listed = {""}
     if not listed or listed & {chat.name, f"{chat.name}:latest"}:
         return None

@@ -100,6 +100,7 @@ def families(runs: Mapping[RunKey, int], forks: Iterable[tuple[RunKey, str]]) ->
 
     def root(thread: str) -> str:
         while above[thread] != thread:
+            # Shortens the way for those who ask next; long chains of forks are walked once.
             above[thread] = thread = above[above[thread]]
         return thread
 

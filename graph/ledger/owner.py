@@ -40,6 +40,7 @@ def is_gone(owner: str) -> bool:
     match owner.split("|"):
         case host, boot, pid, started, _ if pid.isdecimal() and started:
             here = (host, boot) == (socket.gethostname(), _boot_id(os.getpid()))
+            # This process lives, but an owner of it may be retired whose release could not be written.
             done = int(pid) == os.getpid() and owner not in _holding
             return here and (done or _started(int(pid)) != started)
     return False

@@ -75,6 +75,7 @@ class Executor:
         progress = ProgressReporter(run.record, plan)
         try:
             flow = await done_aside(len(plan.steps), partial(self._flow, writer, plan, progress))
+            # It was not written with the lease if the record had moved since it was read.
             if not writer.opened:
                 await writer.write(_executing(run))
             await flow.run()
@@ -142,6 +143,7 @@ class Executor:
             await writer.write(budget_reached(run, flow.limit, "executor", plan))
         due = open_questions(plan, run.record)
         waiting = run.record.waiting_calls or run.record.asking_calls
+        # People before planners: no revision rests on what may or may not have happened.
         if flow.uncertain_calls or flow.limit is not None or waiting or due:
             message = await done_aside(len(plan.steps), partial(message_about, run, plan, flow.uncertain_calls))
             return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[message])

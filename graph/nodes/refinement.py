@@ -27,6 +27,7 @@ async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Pla
     notes: list[str] = []
     for step in steps:
         proposal = await _asked(writer, gate, plan, step)
+        # A failure of that step alone; the others are expanded all the same.
         if proposal.plan is None:
             await writer.write(_failed(run, step, proposal))
         plan = proposal.plan or plan

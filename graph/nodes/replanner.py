@@ -142,7 +142,9 @@ class Replanner:
             read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
         models = run.services.models
+        # At a horizon the next step is planned, nothing is mended: that is the planner's work.
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
+        # Part of the request's key: with more results the same question is another one.
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
         call = ModelCall(role, label, messages, schema=offered.revision_schema)
         return await propose(writer, writer.gate(), model, call, offered, lambda raw: run.planned(read(raw)))

@@ -70,6 +70,7 @@ def _raised(run: RunContext, limits: Any) -> Budget | None:
     budget, fault = read_raised(whole, before, run.terms)
     if fault is not None:
         raise InputError("budget", fault)
+    # What stays within a limit of before needs nobody who may decide about it.
     if budget.beyond(before):
         _check_who_raises(run, budget)
     return budget

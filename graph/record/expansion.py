@@ -98,6 +98,7 @@ class Refinement:
             gather=gathered,
             depends_on=tuple(dict.fromkeys([*self.step.depends_on, *ends])),
             parent=self.step.parent,
+            # A child that its condition leaves out must not take the whole with it.
             run_if="any" if any(step.when for step in part.steps) else self.step.run_if,
         )
         steps: list[Step] = []

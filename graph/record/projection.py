@@ -250,8 +250,10 @@ def _steered(record: RunState, data: Steered) -> None:
 def _decided(record: RunState, event: Event, data: Decided) -> None:
     request = record.review_state.request
     takes = request.shown.takes if request is not None else None
+    # Of the first approval: a run is held to what was said before anything was spent.
     if record.said is None and takes is not None and data.decision == "approve":
         record.said = Said(takes, record.spending.total, frozenset(record.steps.succeeded))
+    # Before the request is closed: what people gave is told from what it held.
     for name, gave in values_of_decision(record, event, data):
         record.people.gave(name, gave)
     record.review_state.decided(event, data, record.plan_state.current_pass, record.plan_state.plan)

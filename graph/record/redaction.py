@@ -80,6 +80,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return a text without the value."""
         text = _without_beginnings(self._without_forms(text), self.forms, MARK, CUT)
+        # A text whose middle was cut out may go on with the end of the value.
         if CUT_BACKWARDS.search(text[::-1]):
             forms = [form[::-1] for form in self.forms]
             text = _without_beginnings(text[::-1], forms, MARK[::-1], CUT_BACKWARDS)[::-1]
@@ -141,6 +142,7 @@ def names_for(
     found = {text for event in events for text in _resting_on_more(event.payload)}
     waiting = {event.seq: event for event in events}
     reached = {event.seq for event in held}
+    # A digest may cover another that covers the value, so names spread until none is left.
     while reached:
         for seq in reached:
             found.update(_digests(waiting.pop(seq).payload))

@@ -151,6 +151,7 @@ class EventStore(OwnedWriter, EventReader):
     def _write_alone(self, run: RunKey, batch: Batch, after: int) -> Snapshot | None:
         """Own a run for one transaction; return None if somebody else owns it."""
         stored = self._store.run(self.name, run)
+        # The store's lock is held until the run is free again, so nobody meets this owner.
         row = claimed(stored.look(), ALONE)
         if row is None:
             return None
@@ -163,6 +164,7 @@ class EventStore(OwnedWriter, EventReader):
 
     def _write_counted(self, stored: StoredRun, batch: Batch) -> int:
         """Write events, and count what they take of standing approvals and caps once they are written."""
+        # What may refuse comes first, and is kept only after the events are.
         standing = counted(self._store, self.name, batch.uses)
         entered = self._store.caps.entered(self.name, batch.caps) if batch.caps else None
         seq = self._write(stored, batch.drafts, batch.artifacts)

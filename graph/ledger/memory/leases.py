@@ -88,5 +88,6 @@ class MemoryAttempt(Generic[T]):
         return self.store.run(":memory:", self.run)
 
     def _taken(self, stored: StoredRun, row: Holder) -> tuple[Lease, T]:
+        # Before the row is written: a reader that fails takes nothing.
         read = self.read(stored)
         return stored.hold(row, self.beat_s), read

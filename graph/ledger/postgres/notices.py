@@ -101,6 +101,7 @@ class _Serving:
     def serve(self) -> None:
         waiting, pause_s = self._waiting, 0.0
         while not waiting.is_over:
+            # A listener waits in `_pass_on` for notices of others; one that only sends is woken by its own writes.
             if not self._listens or pause_s:
                 waiting.woken.wait(pause_s or None)
             waiting.woken.clear()
@@ -126,6 +127,7 @@ class _Serving:
             self._waiting.is_written = False
             self._connection.execute(f"NOTIFY {CHANNEL}")
         if not self._listens:
+            # What is written in this time shares one notice.
             threading.Event().wait(GAP_S)
         elif any(True for _ in self._connection.notifies(timeout=GAP_S)):
             self._waiting.wake_all()

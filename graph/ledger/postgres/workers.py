@@ -147,9 +147,11 @@ class _Serving:
                 if work.is_open and self._is_committed(work):
                     return work.result
                 return self._transacted(work)
+            # At once: the transaction left nothing behind, and the next one asks instead of guessing.
             except WRONG_GUESS:
                 continue
             except psycopg.Error as error:
+                # A connection that had worked was lost, so the server is waited for anew.
                 if is_lost(self._connection) and work.begun_s:
                     until_s = max(until_s, work.begun_s + PATIENCE_S)
                     work.again = (*AGAIN, psycopg.errors.LockNotAvailable)  # its own lock, until the server notices

@@ -22,12 +22,14 @@ def copy_to(database: str, target: str) -> None:
         sqlite3.Error: The database cannot be read; the target is as it was.
     """
     part = f"{target}.part"
+    # Made before SQLite opens it, which would let the process's mask decide who may read it.
     os.close(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
     try:
         with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(part)) as copy:
             source.backup(copy)
         _sync(part)
         Path(part).replace(target)
+        # A name is on disk only once its folder is.
         _sync(str(Path(target).absolute().parent))
     finally:
         Path(part).unlink(missing_ok=True)

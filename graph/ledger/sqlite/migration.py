@@ -74,6 +74,7 @@ def bring_up(db: Connection, database: str, looks: Callable[[], Iterator[None]] 
     if version_of(db) == VERSION:
         return None
     _refuse_while_owned(db, database, looks)
+    # One transaction: whoever is killed in it leaves the older version, whole.
     db.execute("BEGIN IMMEDIATE")
     try:
         done = _migrated(db, database)

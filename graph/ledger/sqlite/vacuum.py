@@ -43,6 +43,7 @@ def give_back(path: str, rest: Callable[[float], None] = time.sleep) -> bool:
     """
     with closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
         if db.execute("PRAGMA auto_vacuum").fetchone()[0] != INCREMENTAL:
+            # The whole file is written anew then, and heartbeats would wait for longer than a lease lasts.
             owners = db.execute("SELECT owner FROM ledger_leases WHERE owner != ''").fetchall()
             if not all(is_gone(owner) for (owner,) in owners):
                 return False

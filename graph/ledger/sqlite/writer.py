@@ -107,6 +107,7 @@ class WriterThread:
         rest = _Rest()
         if self._thread is not None:
             self._queue.put(rest)
+            # Bounded: the transaction under way may itself wait for another process's lock.
             rest.begun.wait(REST_S)
         return rest.over.set
 

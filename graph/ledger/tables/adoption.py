@@ -37,4 +37,5 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
         note_uses(tx, run_id, artifact_ids(events))
         note_effects(tx, run_id, effects_of(run.rows))
         add_folded(tx, run_id, RunFold(run.thread, run.n).apply(events))
+    # Last: a fork may be here already, or stand before the run that it is a fork of.
     join_forks(tx, {run.run for run in runs})

@@ -76,4 +76,5 @@ class SqlAttempt(Generic[T]):
         return await self.file.look(lambda tx: head_of(tx, self.file.name, self.run).holder, self.run.thread)
 
     def _taken(self, tx: Transaction, left: Head, lease: Lease) -> tuple[Lease, T]:
+        # The event that names the former owner comes first, so that the new one reads it.
         return lease, self.read(tx, self.writer.write(tx, left, replacement(left.holder)), lease)

@@ -38,6 +38,7 @@ class RunIndex:
         """Bring a run's row up to date with events that were just written after `head`; `link` is the last one's."""
         first = events[0].seq
         change, row = self.folded.apply(head.run_id, head.link, events, link, lambda: _earlier(tx, head, first))
+        # A row that is not known to be stored as it was is written as a whole.
         if row is None or not _change(tx, head.run_id, row, change.row):
             put(tx, head.run_id, change.row)
         add_counts(tx, head.run_id, change.counts)

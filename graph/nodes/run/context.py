@@ -95,6 +95,7 @@ class RunContext:
     def terms(self) -> ExecutionTerms:
         """The current terms of the run."""
         budget = self._budget
+        # By identity: each event that changes the budget brings a new one.
         if self._terms is None or self._terms.budget is not budget:
             settings, named = self.services.settings, tuple(self.services.models.named)
             specs = self.services.toolbox.specs
@@ -185,6 +186,7 @@ class RunContext:
         if step is not None:
             offer = offer.only(step.tools) if step.tools else offer
             return offer.about([*wanted, step.objective], step.tools)
+        # Tools of the plan stand in the prompt in full, or a model could not keep the steps that call them.
         needed = [name for one in plan.steps for name in one.tool_names] if plan else []
         return offer.about(wanted, needed, {} if self.replan_policy.horizon else self.services.library)
 
@@ -225,6 +227,7 @@ class RunContext:
     def tainted_in(self, plan: Plan, *, by_model: bool) -> list[str]:
         """Return ids of the steps written by a model that had read untrusted results, in this run or an earlier one."""
         record, before = self.record, self.recorded_plan()
+        # An unchanged step keeps its mark: who wrote it had read what there was then.
         kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
         new = self.has_read_untrusted and by_model
         tainted = record.plan_state.tainted

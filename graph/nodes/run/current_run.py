@@ -44,7 +44,9 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
     n, latest = int_or_zero(named.get("n")), await services.known_runs.latest(ledger, thread)
+    # Before anything is refused: a state is taken up once, also by a node that turns back.
     goes_on = services.known_runs.goes_on(RunKey(thread, n), int_or_zero(named.get("seq")))
+    # The state is the client's, which may name any number.
     if latest is None or not 1 <= n <= latest.key.n:
         return None
     while latest.key.n > n:  # from the latest run down: the newest fork at this checkpoint wins

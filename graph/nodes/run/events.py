@@ -107,6 +107,7 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
     """Return the events that handle the messages in a run's inbox."""
     if run.record.ended:
         return ()
+    # First: nothing else that was asked of a run counts once it is cancelled.
     if (cancel := cancel_in(messages)) is not None:
         return [Draft(cancelled(run.checkpoint, cancel.by))]
     drafts: list[Draft] = []
