@@ -101,6 +101,7 @@ class Reference(NamedTuple):
         if all(results[step] is SKIPPED for step in self.steps):
             return None
         links = _links(self.path) if self.is_chain else None
+        # A text is not read as JSON, even if it is some: its tool has promised no form.
         into = _taken_apart(self.text) if links is None else {self.step} if links else ()
         for step in into:
             if isinstance(results.get(step), str):
@@ -182,6 +183,7 @@ def _told(text: str, params: Mapping[str, JsonValue]) -> JsonValue:
     for span in spans(text, with_params=True):
         if span.is_param and not span.is_literal:
             found = Parameter(span.step, span.path).value_in(params)
+            # Alone in a text it keeps its type, as a reference does.
             if (span.start, span.stop) == (0, len(text)):
                 return found
             changes.append((span.start - span.dollars // 2, span.stop, _as_text(found)))
@@ -339,6 +341,7 @@ def _pieces(text: str, with_params: bool) -> tuple[str | Reference | Parameter, 
             found.append(text[end:start] + text[span.start : span.stop])
         else:
             found += [
+                # `$$` before a reference is written for one `$`; see `join_pieces`.
                 text[end:start] + "$" * (span.dollars - span.dollars // 2),
                 Parameter(span.step, span.path) if span.is_param else Reference(span.step, span.path, span.expression),
             ]

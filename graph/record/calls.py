@@ -114,6 +114,7 @@ class Calls:
             begun_at=event.at,
             attempt=data.attempt,
             args_artifact=data.args.artifact_id,
+            # Begun again, so what it asked is answered, or will be asked anew.
             asked=replace(known.asked, resumed=True) if known is not None and known.asked is not None else None,
         )
 

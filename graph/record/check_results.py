@@ -56,6 +56,7 @@ def _finding(check: Check, evidence: Evidence) -> CheckResult:
     else:
         try:
             part = evaluate(str(check[OF]), evidence.result) if OF in check else evidence.result
+            # Patterns and schemas are a planner's: how much they work is counted, not timed.
             with work_limit(MOST_WORK):
                 met, seen = LOOKERS[kind](wanted, part)
         except (ExpressionError, WorkLimitExceeded, ValueError, TypeError, RecursionError) as error:

@@ -73,6 +73,7 @@ class Coded:
             value = getattr(self, name)
             if is_inline:
                 raw |= write(value)
+            # By identity first: most fields have their default, and large values are slow to compare.
             elif value is not left_out and value != left_out:
                 raw[name] = value if write is _plain else write(value)
         return raw

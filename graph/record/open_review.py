@@ -33,6 +33,7 @@ class OpenReview:
     left_out: int = 0
 
     def __hash__(self) -> int:
+        # Mappings have no hash; these tell one state of a request from the next.
         return hash((self.request, self.subject, self.voters, self.handled_s))
 
     @property

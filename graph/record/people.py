@@ -55,6 +55,7 @@ class People:
 
     def voted(self, data: Voted) -> None:
         """Count a vote in place of the person's one before."""
+        # By the person, not by the label: two spellings of a name are one vote.
         self.votes.setdefault(data.subject, {})[Approver.of_label(data.approver, data.roles).person] = data
 
     def decided(self, data: Decided) -> None:

@@ -145,6 +145,7 @@ class ReviewState:
         request = self.request
         if request is None or request.shown.request != data.request:
             return
+        # The events of two processes may be written in either order.
         request = replace(request, handled_s=max(request.handled_s, data.after_s))
         if isinstance(data, ReviewEscalated):
             self.request = replace(request, escalated_s=max(request.escalated_s, data.after_s), escalated_at=at)

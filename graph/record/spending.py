@@ -105,6 +105,7 @@ class Spending:
         first = event.step is not None and event.step not in self.begun
         if event.step is not None:
             self.begun.add(event.step)
+        # A planner that asks its model has begun what was due.
         self.replanner_is_due = self.replanner_is_due and event.step is not None
         self.reserved[data.key] = data.reserved
         tokens, cost_usd = data.reserved.get("tokens", 0), data.reserved.get("cost_usd", 0.0)

@@ -192,8 +192,10 @@ class Player:
             return retry_on_record(event.data_if_known, following, self._transcript.artifacts)
         if isinstance(event.data_if_known, Steered):
             return GraphInput.message(f"steer: {event.data_if_known.added[0]}")
+        # The next events were written at an older checkpoint: their process died before it kept this one.
         if (left := self._left_behind) is not None:
             self._saver.go_back(left)
+        # Terms may be noted between a request and its answer.
         coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != Configured.kind]
         if not coming:
             return GraphInput()
@@ -230,6 +232,7 @@ class Player:
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, self._config, durability="sync")
             )
+        # None of them says how the run differs; `stopped` does.
         with suppress(RunPausedError, ReplayStopped, asyncio.CancelledError):
             try:
                 await self._scheduler.conduct(work, lambda: bool(waits.count) or self._planner_is_busy)

@@ -93,6 +93,7 @@ class Scheduler:
                 return
 
     def _give(self, work: CallTask) -> None:
+        # Once: a second cancellation would cut off what the node writes at its own end.
         if self._recording.is_interrupted and not work.cancelling():
             work.cancel()
         for place in [*self._waiting] if self._playback.free else {self._recording.front} - self._late:

@@ -79,6 +79,7 @@ def kind_of(address: Address) -> Kind:
         return "link-local"
     if address in _METADATA:
         return "metadata"
+    # The network connects to the address inside.
     if isinstance(address, IPv6Address) and address in _NAT64:
         return kind_of(IPv4Address(address.packed[-4:]))
     for kind, network in _TABLE:

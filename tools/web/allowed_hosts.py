@@ -121,6 +121,7 @@ class AllowList:
         """
         named = {(host_of(entry.url), port_of(entry.url)) for entry in self.hosts if not entry.is_wildcard}
         is_named, kind = (host, port) in named, kind_of(address)
+        # An address that an entry writes out was chosen by the operator, whatever its kind.
         if is_named and str(address) == host:
             return None
         if kind == "public" or (is_named and kind in _LOCAL):

@@ -95,6 +95,7 @@ async def _body(response: httpx.Response, most: int) -> tuple[bytes, str | None]
     try:
         async for chunk in response.aiter_raw():
             taken += len(chunk)
+            # Bounded as it is unpacked: a few bytes may stand for gigabytes.
             body += unpack.decompress(chunk, most + 1 - len(body)) if unpack else chunk
             if max(taken, len(body)) > most:
                 return bytes(body[:most]), f"it is larger than {most:,} bytes"

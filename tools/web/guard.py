@@ -74,6 +74,7 @@ class Guard:
         """
         host = host_of(url)
         addresses = await self._lookup(host, url)
+        # All of them: whoever answers for a name may put another one first the next time.
         for address in addresses:
             if reason := self.rule(host, address, port_of(url)):
                 raise UrlRefused(str(url), reason)

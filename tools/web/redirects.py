@@ -26,6 +26,7 @@ def redirected(answer: WebResponse) -> httpx.URL | None:
         target = answer.url.join(place)
     except httpx.InvalidURL as error:
         raise RequestFailed(str(answer.url), f"it redirects to an invalid URL ({error})") from error
+    # Checked like the URL of a caller: a server may lead anywhere.
     return checked_url(str(target))
 
 
@@ -52,6 +53,7 @@ async def follow(
             if (count := count + 1) > _MOST_REDIRECTS:
                 raise RequestFailed(str(url), f"it redirects more than {_MOST_REDIRECTS} times")
             answer = await exchange(send, request(target), most_bytes)
+    # Both promise that nothing was sent, which is true no more after the first request.
     except (UrlRefused, NotConnected) as error:
         raise RequestFailed(str(url), f"it redirects, and {error}") from error
     return answer

@@ -24,8 +24,10 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, guard: Guard, tls: ssl.SSLContext) -> None:
+        # A kept connection would be used again without a look at its address.
         limits = httpx.Limits(max_keepalive_connections=0)
         self._guard = guard
+        # A proxy of the environment would look the name up by itself, past the guard.
         self._inner = httpx.AsyncHTTPTransport(verify=tls, trust_env=False, limits=limits)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

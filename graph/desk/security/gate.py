@@ -113,6 +113,7 @@ class Gate:
             answer = self._refused(request, path, visitor)
         except AgentError as error:  # without the database nobody knows who has signed out, so nobody comes in
             answer = PlainTextResponse(f"{error}; try again", 503)
+        # Pages ask for the visitor here and never for the cookie, so that nobody who was refused is somebody there.
         scope.setdefault("state", {})["visitor"] = visitor
         try:
             await (self.app if answer is None else answer)(scope, receive, protected)
@@ -190,6 +191,7 @@ class _Protected:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status, self._is_open = message["status"], True
+            # A fault in the place of a static file must not be kept for a day.
             protect(MutableHeaders(scope=message), self._is_static and self.status in (200, 304))
         elif message["type"] == "http.response.body":
             self._is_open = bool(message.get("more_body"))

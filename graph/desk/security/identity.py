@@ -47,6 +47,7 @@ class Proxies:
         # From the right: each proxy appends the address that it saw, and whatever stands before may be the client's.
         while self.has(found) and chain:
             found = chain.pop()
+        # The header may hold anything, and this address is counted and logged.
         return found if _address(found) is not None else head.client or ""
 
 

@@ -104,6 +104,7 @@ class Provider:
         """
         try:
             address = _secure(str((await self._discovered()).addresses.get(END)))
+        # The desk's own session is over in any case.
         except (SignInError, ValueError):
             return None
         back = self.redirect.removesuffix("/callback")
@@ -154,6 +155,7 @@ class Provider:
             raise SignInError(
                 f"{issuer} does not answer as a provider does ({_words(error)}); try again later"
             ) from error
+        # Tokens are held to this name; a provider under another one would vouch for another's people.
         if found.get("issuer") != issuer:
             raise SignInError(f"the provider at {issuer} calls itself {found.get('issuer')!r:.200}; set issuer to that")
         return _Found(found, keys, time.monotonic())
@@ -164,6 +166,7 @@ class Provider:
         return AsyncOAuth2Client(
             self.oidc.client_id,
             self.oidc.client_secret,
+            # Without a secret the code's verifier alone shows that it is the same client.
             token_endpoint_auth_method=method if self.oidc.client_secret else "none",
             scope=self.oidc.scope,
             redirect_uri=self.redirect,

@@ -18,6 +18,7 @@ def origin_refusal(head: RequestHead, hosts: frozenset[Host]) -> Refusal | None:
     embed nothing: pictures of addresses with wrong tokens would use up the attempts to sign in.
     """
     host = read_host(head.single("host") or "")
+    # First: under a foreign name that leads here, every other header would be that of one site.
     if host is None or not (host.is_loopback or host.is_one_of(hosts)):
         return Refusal(421, "this Host is not allowed; name it with --host-name")
     if head.method in SAFE_METHODS:
@@ -59,5 +60,6 @@ def own_path(to: str) -> str:
     >>> own_path("/run?run=a.1"), own_path("//example.org"), own_path("/\\example.org"), own_path("/\t/example.org")
     ('/run?run=a.1', '/', '/', '/')
     """
+    # Browsers read `//host` and backslashes as the beginning of another host.
     safe = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
     return to if safe else "/"

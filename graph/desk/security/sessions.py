@@ -62,6 +62,7 @@ class Sessions:
             names, session, is_apart = found
             person = Person(names[0], names[1:]) if names else None
             return Session(person, str(session), begun.timestamp() + self.lasts_s, is_apart is True)
+        # Perhaps signed by us, but by another release: what it does not say counts as signed out.
         except (BadData, ValueError, TypeError):
             return None
 
