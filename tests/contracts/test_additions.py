@@ -15,8 +15,6 @@ OMEN = '''
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Omen(Payload):
     """A kind of event that nobody knows yet."""
-
-    kind: ClassVar[Literal["omen"]] = "omen"
 '''
 IMPORT = "from planner_executor.graph.record.events.vote import "
 ADDED = {

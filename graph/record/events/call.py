@@ -1,7 +1,6 @@
 """Events of tool calls: intents, outcomes and refusals."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Inline, Shown, Written
@@ -20,8 +19,6 @@ class CallStarted(Payload):
     counts how often the ended run was reopened before, if it was; it is None in records of before version 6.
     `previewed` is the preview that was made when the call was due, if one was.
     """
-
-    kind: ClassVar[Literal["call_started"]] = "call_started"
 
     key: str
     call: int
@@ -52,8 +49,6 @@ class CallFinished(Payload):
     it failed, and the next attempt follows. `worked_s` is the working time of the run in seconds.
     """
 
-    kind: ClassVar[Literal["call_finished"]] = "call_finished"
-
     result: Result
     call: int
     item: int | None = None
@@ -69,14 +64,11 @@ class CallFinished(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class CallPreviewed(Payload):
+class CallPreviewed(Payload, is_aside=True):
     """What tools say that the calls of a plan would do which a person proposed; one that is begun leaves the machine.
 
     The previews of other plans, and of calls that are held or due, are fields of the events that they are made for.
     """
-
-    kind: ClassVar[Literal["call_previewed"]] = "call_previewed"
-    is_aside: ClassVar[bool] = True
 
     previews: tuple[CallPreview, ...]
 
@@ -89,8 +81,6 @@ class CallPreviewed(Payload):
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class CallRefused(Payload):
     """A call that the step's grant or the policy does not allow."""
-
-    kind: ClassVar[Literal["call_refused"]] = "call_refused"
 
     tool: str
     args: Inline[Arguments]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from planner_executor.graph.record.codec import Coded, Shown
 from planner_executor.graph.record.events.payload import Payload
@@ -18,11 +18,8 @@ class AskedQuestion(Coded):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class CallAsked(Payload):
+class CallAsked(Payload, must_last=True):
     """A call ended with questions; `state` is what takes it up, and `worked_s` the working time of the run."""
-
-    kind: ClassVar[Literal["call_asked"]] = "call_asked"
-    must_last: ClassVar[bool] = True
 
     key: str
     call: int

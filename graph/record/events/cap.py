@@ -1,7 +1,6 @@
 """The event of a cap across runs that was reached."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from planner_executor.graph.record.codec import Shown, Written
 from planner_executor.graph.record.events.payload import Payload
@@ -13,8 +12,6 @@ class CapReached(Payload):
 
     `cap` is its name as in a budget, or the name of the tool or model under a rate; `allows` is the cap in words.
     """
-
-    kind: ClassVar[Literal["cap_reached"]] = "cap_reached"
 
     cap: str
     allows: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated
 
 from planner_executor.graph.record.codec import As, Written
 from planner_executor.graph.record.deadline import OnExpire, on_expire_of
@@ -14,39 +14,28 @@ from planner_executor.graph.record.events.payload import Payload
 class _FellDue(Payload):
     """A request that expires at `expires_at` reached a moment of its deadline, `after_s` seconds after it began."""
 
-    is_aside: ClassVar[bool] = True
-
     request: int
     after_s: float
     expires_at: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class ReviewReminded(_FellDue):
+class ReviewReminded(_FellDue, is_aside=True):
     """People were reminded of a request."""
 
-    kind: ClassVar[Literal["review_reminded"]] = "review_reminded"
-
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class ReviewEscalated(_FellDue):
+class ReviewEscalated(_FellDue, is_aside=True, must_last=True):
     """Others may decide a request too: those to whom the policy escalates it then."""
 
-    kind: ClassVar[Literal["review_escalated"]] = "review_escalated"
-    must_last: ClassVar[bool] = True
-
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class ReviewExpired(Payload):
+class ReviewExpired(Payload, is_control=True, must_last=True):
     """Nobody decided a request with this subject until `expired_at`, and it is closed as the policy says.
 
     `rejected` has the reason by key of each held call, which thereby counts as rejected. If the run `ends`, the next
     event says how.
     """
-
-    kind: ClassVar[Literal["review_expired"]] = "review_expired"
-    is_control: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     request: int
     subject: str
@@ -57,15 +46,11 @@ class ReviewExpired(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class LateAnswer(Payload):
+class LateAnswer(Payload, is_aside=True, must_last=True):
     """An answer refused with `error`: its request had expired, or, of one to be kept, its author may not decide.
 
     `unseen` means that it was given in advance.
     """
-
-    kind: ClassVar[Literal["late_answer"]] = "late_answer"
-    is_aside: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     request: int
     answer: Written[Content] = NO_CONTENT

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from planner_executor.graph.record.codec import Inline, Needed, Shown
 from planner_executor.graph.record.events.content import Arguments, Content, Result
@@ -20,8 +20,6 @@ class RunForked(Payload):
     `values` are what people gave it, by name, as `GivenValue` has them as JSON (decision 136).
     """
 
-    kind: ClassVar[Literal["run_forked"]] = "run_forked"
-
     source: str
     again: Needed[tuple[str, ...]] = ()
     tainted: tuple[str, ...] = ()
@@ -38,8 +36,6 @@ class Inherited(Payload):
     `missing` describes what the result lacks.
     """
 
-    kind: ClassVar[Literal["inherited"]] = "inherited"
-
     source: str
     seq: int
     result: Result
@@ -54,8 +50,6 @@ class CallInherited(Payload):
     `error` and `unmet` are there if it is uncertain: how it failed, and why its step failed although it succeeded.
     `left_by` is the process that left it without an outcome.
     """
-
-    kind: ClassVar[Literal["call_inherited"]] = "call_inherited"
 
     source: str
     key: str

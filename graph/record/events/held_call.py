@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
 
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Coded, Inline, Needed, Shown
@@ -45,16 +44,13 @@ class ValueShown(Coded):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class StepHeld(Payload):
+class StepHeld(Payload, must_last=True):
     """A call is held for review.
 
     `labels` are those of its untrusted arguments, `before` names identical calls of other runs, `asked` is the reason
     why the policy has it shown, `values` what people gave that it rests on, if it is shown for that. `call` and `item`
     are as in `CallStarted`. `previewed` is what its tool says that it would do, if that was made for this request.
     """
-
-    kind: ClassVar[Literal["step_held"]] = "step_held"
-    must_last: ClassVar[bool] = True
 
     key: str
     tool: str
@@ -70,11 +66,8 @@ class StepHeld(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class StepUncertain(Payload):
+class StepUncertain(Payload, must_last=True):
     """A call waits until a person settles other calls, of which the known data is copied here."""
-
-    kind: ClassVar[Literal["step_uncertain"]] = "step_uncertain"
-    must_last: ClassVar[bool] = True
 
     key: str
     tool: str

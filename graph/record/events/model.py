@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any
 
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.record.codec import As, Coded, Inline, Json, Shown, Written
@@ -53,8 +53,6 @@ class ModelStarted(Payload):
     `item` is the index of the list item, if the step runs once per item. `brief` is set where a step's model begins.
     """
 
-    kind: ClassVar[Literal["model_started"]] = "model_started"
-
     key: str
     role: Written[str] = ""
     item: int | None = None
@@ -99,8 +97,6 @@ class ModelFinished(Payload):
     stored. `attempts` are the failed requests before. `worked_s` is the working time of the run in seconds.
     `again` means that another attempt follows.
     """
-
-    kind: ClassVar[Literal["model_finished"]] = "model_finished"
 
     key: str
     role: Written[str] = ""

@@ -1,9 +1,12 @@
 """The common part of all kinds of events: a name, a version, and a payload that is written and read as JSON."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from planner_executor.graph.record.codec import Coded
+
+_LATER_WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
@@ -22,6 +25,15 @@ class Payload(Coded):
     must_last: ClassVar[bool] = False
 
     checkpoint: str | None = None
+
+    def __init_subclass__(
+        cls, *, kind: str = "", is_control: bool = False, is_aside: bool = False, must_last: bool = False
+    ) -> None:
+        """Name the kind by its class, unless its records have another name, and note its marks."""
+        # A data class with slots is made a second time, without these words and of a copy that has it all.
+        if "kind" not in vars(cls):
+            cls.kind = kind or _LATER_WORDS.sub("_", cls.__name__).lower()
+            cls.is_control, cls.is_aside, cls.must_last = is_control, is_aside, must_last
 
     @property
     def safe(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.plan_diff import PlanDiff
@@ -18,7 +18,7 @@ NO_DIFFERENCE = PlanDiff()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class PlanRevised(Payload):
+class PlanRevised(Payload, is_control=True, must_last=True):
     """A plan became the run's next revision.
 
     `cause` is the cause of replanning; `refined` means that only due steps were expanded. `replaced` has the failed
@@ -33,10 +33,6 @@ class PlanRevised(Payload):
     author says of the comments on steps, by step: words, which no part of the plan rests on.
     `playbooks` are those in the plan, see `ParsedPlan`, each with who chose it: `by` is a planner or a caller.
     """
-
-    kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
-    is_control: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     revision: int
     plan: Mapping[str, Any]
@@ -76,7 +72,6 @@ class PlanRefused(Payload):
     Only such an event is of version 2. `denied`: the policy forbids it; earlier releases did not record that.
     """
 
-    kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
     version: ClassVar[int] = 2
 
     author: str
@@ -92,12 +87,8 @@ class PlanRefused(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class Steered(Payload):
+class Steered(Payload, is_control=True, must_last=True):
     """A user changed constraints or gave feedback to the planner; `constraints` are those now in force."""
-
-    kind: ClassVar[Literal["steered"]] = "steered"
-    is_control: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     constraints: tuple[str, ...]
     added: Needed[tuple[str, ...]] = ()
@@ -109,7 +100,5 @@ class Steered(Payload):
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
 class Executing(Payload):
     """The executor started a revision of the plan."""
-
-    kind: ClassVar[Literal["executing"]] = "executing"
 
     revision: int

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -17,7 +17,7 @@ from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class ReviewRequested(Payload):
+class ReviewRequested(Payload, must_last=True):
     """A request was shown: the names in `asked`, and `shown` as the texts for people.
 
     `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
@@ -28,9 +28,6 @@ class ReviewRequested(Payload):
     run. `content` says as data what `shown` says in words, `effects` what the first few effects are, for lists; so many
     are `left_out` there.
     """
-
-    kind: ClassVar[Literal["review_requested"]] = "review_requested"
-    must_last: ClassVar[bool] = True
 
     request: int
     digest: Written[str | None] = None
@@ -81,7 +78,7 @@ WITHOUT_ANSWER = ("policy", "standing")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class Decided(Payload):
+class Decided(Payload, is_control=True, must_last=True):
     """A decision was made: `by` a `person`, `unseen`, or without an answer by the `policy` or a `standing` approval.
 
     `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
@@ -93,10 +90,6 @@ class Decided(Payload):
     `with_plan` are the calls that the approval of a plan settles beside it, None if they stay as they were. `standing`
     is the id of the standing approval of a playbook that let the plan pass.
     """
-
-    kind: ClassVar[Literal["decided"]] = "decided"
-    is_control: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     request: Written[int] = 0
     digest: str | None

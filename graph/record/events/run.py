@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Self
 
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run
 from planner_executor.graph.record.codec import Coded, Inline, Json, Needed, Shown, Written
@@ -62,8 +62,6 @@ class RunStarted(Payload):
     name, version and digest of the playbook whose plan it runs, empty if it runs none.
     """
 
-    kind: ClassVar[Literal["run_started"]] = "run_started"
-
     goal: str
     constraints: Needed[tuple[str, ...]] = ()
     tags: tuple[str, ...] = ()
@@ -85,15 +83,12 @@ class RunStarted(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class Configured(Payload):
+class Configured(Payload, is_aside=True):
     """The run continues under other terms: stricter ones, or those that `approver` took it over under.
 
     `budget` bounds the run's from now on, None if it stays. `setup` is that of the facade that took it over, in place
     of the one that `RunStarted` has. Earlier releases recorded any change, without an approver.
     """
-
-    kind: ClassVar[Literal["configured"]] = "configured"
-    is_aside: ClassVar[bool] = True
 
     configuration: Inline[Configuration]
     budget: Budget | None = None
@@ -103,29 +98,22 @@ class Configured(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class OwnerReplaced(Payload):
+class OwnerReplaced(Payload, is_aside=True):
     """Another process continues the run: `process` had not released it, and `is_dead` if it was known to be dead.
 
     Otherwise it showed no sign of life for the time of a lease: it may only stand still, and go on later.
     """
-
-    kind: ClassVar[Literal["owner_replaced"]] = "owner_replaced"
-    is_aside: ClassVar[bool] = True
 
     process: str
     is_dead: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class TakeOverAsked(Payload):
+class TakeOverAsked(Payload, is_aside=True, must_last=True):
     """A person asked to take the run over under other terms, and others have to as well, as `missing` says.
 
     `terms` is the digest of those terms: who asks for the same counts together.
     """
-
-    kind: ClassVar[Literal["take_over_asked"]] = "take_over_asked"
-    is_aside: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     terms: str
     differs: str
@@ -141,8 +129,6 @@ class Paused(Payload):
     `due_at` is when that cap allows the next call, in Unix seconds, `by` is who asked.
     """
 
-    kind: ClassVar[Literal["paused"]] = "paused"
-
     reason: str
     due_at: Shown[float | None] = None
     by: str | None = None
@@ -157,12 +143,8 @@ class LeftPayload(Coded):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class ValueRedacted(Payload):
+class ValueRedacted(Payload, kind="redacted", is_aside=True, must_last=True):
     """A value was removed from events of the run."""
-
-    kind: ClassVar[Literal["redacted"]] = "redacted"
-    is_aside: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     left: tuple[LeftPayload, ...]
     by: str
@@ -170,15 +152,11 @@ class ValueRedacted(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class RunEnded(Payload):
+class RunEnded(Payload, is_control=True, must_last=True):
     """The run ended: status, reason and answer.
 
     `read_as` has the normalizations of a planner's direct answer, `by` is who cancelled it.
     """
-
-    kind: ClassVar[Literal["run_ended"]] = "run_ended"
-    is_control: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     status: EndStatus
     reason: str

@@ -1,7 +1,6 @@
 """Events of steps: results, checks of their criteria, and limits of the budget."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from planner_executor.graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage
 from planner_executor.graph.record.check_result import CheckResult, Opinion
@@ -19,8 +18,6 @@ class StepFinished(Payload):
     succeeded step, `items` the indexes of failed list items. `unchecked`: the criteria are checked next.
     """
 
-    kind: ClassVar[Literal["step_finished"]] = "step_finished"
-
     result: Result
     inputs: str
     label: TrustLabel | None = None
@@ -34,8 +31,6 @@ class StepFinished(Payload):
 class StepChecked(Payload):
     """Whether the result of a step meets its criteria; `again` means that the step is tried again."""
 
-    kind: ClassVar[Literal["step_checked"]] = "step_checked"
-
     met: bool
     checks: Written[tuple[CheckResult, ...]] = ()
     judged: Opinion | None = None
@@ -48,19 +43,14 @@ class StepChecked(Payload):
 class ConditionEvaluated(Payload):
     """Whether the condition of a step is met; a step whose condition is not met is skipped."""
 
-    kind: ClassVar[Literal["condition_evaluated"]] = "condition_evaluated"
-
     met: bool
     condition: str
     revision: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class BudgetReached(Payload):
+class BudgetReached(Payload, must_last=True):
     """A limit of the budget was reached: `by` is the node, `left` has the remaining steps."""
-
-    kind: ClassVar[Literal["budget_reached"]] = "budget_reached"
-    must_last: ClassVar[bool] = True
 
     limit: str
     by: Written[str | None] = None

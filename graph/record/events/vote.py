@@ -2,22 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from planner_executor.graph.record.codec import Written
 from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False, repr=False)
-class Voted(Payload):
+class Voted(Payload, is_aside=True, must_last=True):
     """A person approved the request with this subject, and others have to as well.
 
     `says` is the digest of the decisions: votes count together if they say the same.
     """
-
-    kind: ClassVar[Literal["voted"]] = "voted"
-    is_aside: ClassVar[bool] = True
-    must_last: ClassVar[bool] = True
 
     request: int
     subject: str

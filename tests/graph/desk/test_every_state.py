@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import pytest
 from all_pages import STEPS, filled
@@ -90,8 +90,6 @@ def redacted(server: DeskServer) -> None:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Foreseen(Paused):
     """What a newer release might write."""
-
-    kind: ClassVar[Any] = "foreseen"
 
 
 def of_a_newer_release(server: DeskServer) -> None:
