@@ -51,14 +51,14 @@ STARTS: Mapping[str, tuple[str, float]] = {
     "show a.1": ("import typer", 4),
     "inbox": ("import typer", 4),
 }
-FIRST_USE = "from planner_executor import Agent; Agent.open(':memory:').close()"
+FIRST_USE = "from planner_executor import Agent\nwith Agent.open(':memory:', tools=[]): pass"
 
 
 async def starting(sizes: Sizes) -> list[Figure]:
     """Measure in turns what a command and the facade need to start, over what they stand on, in processor time."""
     command = "import sys; sys.argv = 'planner-executor {}'.split(); from planner_executor.command import main; main()"
     codes = {words: (command.format(words), beside, most) for words, (beside, most) in STARTS.items()}
-    codes["Agent, imported and first used"] = (FIRST_USE, "import langgraph.graph", 1.2)
+    codes["Agent, imported and opened"] = (FIRST_USE, "import langgraph.graph", 1.2)
     figures = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

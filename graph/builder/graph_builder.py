@@ -41,6 +41,7 @@ from planner_executor.graph.builder.routing import (
 )
 from planner_executor.graph.builder.user_tools import GivenPacks, Tool, adapter_named, toolset_of
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
+from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_models
 from planner_executor.graph.chat_models.settings import ModelSpec, Role
@@ -51,11 +52,7 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.lifetime import LoopThread
-from planner_executor.graph.nodes.executor import Executor
-from planner_executor.graph.nodes.planner import Planner
-from planner_executor.graph.nodes.replanner import Replanner
 from planner_executor.graph.nodes.review.calls import with_settled_calls
-from planner_executor.graph.nodes.reviewer import Review
 from planner_executor.graph.notices.notifier import notifier_of
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.observing.observed import observed
@@ -85,6 +82,42 @@ class Node(Protocol):
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
         """Return the node's update."""
+
+
+def _planner() -> "Make":
+    from planner_executor.graph.nodes.planner import Planner
+
+    return Planner
+
+
+def _review() -> "Make":
+    from planner_executor.graph.nodes.reviewer import Review
+
+    return Review
+
+
+def _executor() -> "Make":
+    from planner_executor.graph.nodes.executor import Executor
+
+    return Executor
+
+
+def _replanner() -> "Make":
+    from planner_executor.graph.nodes.replanner import Replanner
+
+    return Replanner
+
+
+Make = Callable[[Services], Node]
+NODES: Mapping[str, Callable[[], Make]] = {
+    "planner": _planner,
+    "review": _review,
+    "executor": _executor,
+    "replanner": _replanner,
+}
+"""Node -> the function that returns its class; it is imported once a run comes to it (decision 177)."""
+_imported: set[Callable[[], Make]] = set()
+"""Those of `NODES` that this process has called."""
 
 
 def build_graph(
@@ -188,10 +221,8 @@ def _check_names(settings: Collection[str]) -> None:
 def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, name: str = NAME) -> Graph:
     """Return the graph over these services."""
     graph = StateGraph(State, context_schema=context_schema(services.settings, services.models), input_schema=Input)
-    graph.add_node("planner", PairedNode(Planner, services, "planner"))
-    graph.add_node("review", PairedNode(Review, services, "review"))
-    graph.add_node("executor", PairedNode(Executor, services, "executor"))
-    graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
+    for node in NODES:
+        graph.add_node(node, PairedNode(services, node))
     graph.add_edge(START, "planner")
     for node, (edge, targets) in EDGES.items():
         graph.add_conditional_edges(node, Edge(edge), {**targets})
@@ -209,12 +240,15 @@ class PairedNode(Runnable[State, StateUpdate]):
     whole process, and so keeps the graph's services alive; it also inspects the function's signature on each call.
     """
 
-    def __init__(self, make: Callable[[Services], Node], services: Services, name: str) -> None:
-        self._make, self._services, self.name = make, services, name
+    def __init__(self, services: Services, name: str) -> None:
+        self._load, self._services, self.name = NODES[name], services, name
 
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node."""
-        node = self._make(await self._services.under(get_runtime(Context).context))
+        if self._load not in _imported:
+            await run_sync(self._load)  # an event loop does not wait for files
+            _imported.add(self._load)
+        node = self._load()(await self._services.under(get_runtime(Context).context))
         with self._services.known_runs.handing_on(GraphInterrupt):
             return with_settled_calls(input, await node(input, config or {}))
 

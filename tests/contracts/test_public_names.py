@@ -44,12 +44,17 @@ HEAVY = [
 ]
 
 
-def loaded_by(code: str) -> set[str]:
-    """Return the modules that a fresh interpreter has loaded after `code`."""
+def printed_by(code: str) -> list[str]:
+    """Return the lines that a fresh interpreter prints: of `code`, and the modules that it has loaded after it."""
     script = f"import sys\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
+    return done.stdout.splitlines()
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a fresh interpreter has loaded after `code`."""
+    return set(printed_by(code)[-1].split())
 
 
 def test_the_public_names_are_these() -> None:
@@ -87,19 +92,43 @@ def test_importing_is_light(code: str) -> None:
     assert loaded_by(code).isdisjoint(HEAVY)
 
 
-def test_an_agent_that_is_opened_has_imported_no_tool_no_replay_no_worker_and_no_drawing() -> None:
-    loaded = loaded_by("from planner_executor import Agent; Agent.open(':memory:').close()")
+FIRST_USE = """
+import threading
+from planner_executor import Agent
 
-    assert loaded.isdisjoint(
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("planner_executor.graph.nodes."):
+            imported[name] = threading.current_thread().name
+
+with Agent.open(":memory:", tools=[]) as agent:
+    print(*sys.modules)
+    imported = {}
+    sys.meta_path.insert(0, Finder())
+    agent.start("think", plan={"steps": [{"id": "think", "objective": "think"}]})
+print(*(name for name, thread in imported.items() if thread != "agent-loop"))
+"""
+
+
+def test_an_open_agent_has_imported_nothing_of_a_run_and_imports_a_node_beside_its_event_loop() -> None:
+    opened, aside = (set(line.split()) for line in printed_by(FIRST_USE)[:2])
+
+    ours = {name.removeprefix("planner_executor.") for name in opened if name.startswith("planner_executor.")}
+    assert ours.isdisjoint(
         {
-            "planner_executor.tools.registry",
-            "planner_executor.tools.mcp.servers",
-            "planner_executor.graph.replay.player",
-            "planner_executor.graph.work.worker",
-            "pydantic_settings",
-            "planner_executor.graph.text.drawing.svg",
+            "tools.registry",
+            "tools.mcp.servers",
+            "graph.nodes.planner",
+            "graph.nodes.reviewer",
+            "graph.execution",
+            "graph.replay.player",
+            "graph.work.worker",
+            "graph.text.drawing.svg",
         }
     )
+    assert "pydantic_settings" not in opened
+    assert len(ours) <= 490
+    assert {f"planner_executor.graph.nodes.{name}" for name in ("planner", "reviewer")} <= aside
 
 
 @pytest.mark.parametrize("module", ["plan.validation", "plan.revision", "record.run_state", "review.decision"])
