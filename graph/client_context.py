@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import Field, ValidationError, create_model
 
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.settings import SETTINGS, TYPES, Settings
 from planner_executor.graph.words.name_list import right_name
+from planner_executor.graph.words.tables import ClosedTable
 from planner_executor.graph.words.validation_message import fault_messages
 
 LIMITS: Mapping[str, int] = {name: told.least or 0 for name, told in SETTINGS.items() if told.client == "lowers"}
@@ -35,10 +36,8 @@ def _field(name: str) -> tuple[Any, Any]:
     return kind | None, described
 
 
-class ModelChoices(BaseModel):
+class ModelChoices(ClosedTable):
     """The models that a client chooses."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     planner: str | None = Field(
         default=None,

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, get_args
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_validator, model_validator
+from pydantic import Field, JsonValue, SecretStr, field_validator, model_validator
 
 from planner_executor.graph.errors import ModelConfigError
 from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.tables import ClosedTable
 from planner_executor.graph.words.validation_message import fault_message
 
 Role = Literal["planner", "executor", "replanner", "judge"]
@@ -32,15 +33,13 @@ SAMPLING = (
 """Options without secrets or addresses: they are recorded with a run, and clients may set them."""
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(ClosedTable, hide_input_in_errors=True):
     """Settings of a role's model; missing ones come from weaker layers or defaults.
 
     `model` is `provider:model`. `timeout_s` bounds one request, in seconds; `max_attempts` the requests per answer.
     `api_key_env` names the environment variable of the key. `fallbacks` are tried in order if the model fails.
     With `structured_output` false, JSON is taken from the model's text only. `options` are passed to the chat model.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", hide_input_in_errors=True)
 
     model: str | None = Field(default=None, min_length=1)
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -116,10 +115,8 @@ def setting_fault(part: Mapping[str, Any]) -> str:
     return fault_message(part)
 
 
-class ClientSettings(BaseModel):
+class ClientSettings(ClosedTable):
     """Model settings that a client of a graph server may set: no new addresses, no keys."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)

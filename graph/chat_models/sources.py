@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from planner_executor.graph.chat_models.settings import (
     NAMES,
@@ -21,7 +21,7 @@ from planner_executor.graph.chat_models.untrusted import acts_needing_trust
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.settings_file import Table, settings_file
 from planner_executor.graph.words.name_list import listed
-from planner_executor.graph.words.tables import Shape, fault, unknown_entry
+from planner_executor.graph.words.tables import OpenTable, Shape, fault, unknown_entry
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
@@ -39,16 +39,14 @@ def _known(given: Any) -> Any:
 RoleTable = Annotated[ModelSettings, BeforeValidator(_known)]
 
 
-class _Models(BaseModel):
+class _Models(OpenTable):
     """The table `[models]` of the settings file."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     planner: RoleTable | None = None
     executor: RoleTable | None = None
     replanner: RoleTable | None = None
     judge: RoleTable | None = None
-    executors: Annotated[Mapping[str, RoleTable], Shape()] = {}
+    executors: Annotated[Mapping[str, RoleTable], Shape()] = Field(default_factory=dict)
 
 
 def sources(file: str | Path | None) -> list[Layer]:

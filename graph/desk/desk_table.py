@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 
 from planner_executor.graph.desk.security.claims import Oidc
 from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
@@ -13,7 +13,7 @@ from planner_executor.graph.desk.security.people import ALL, People, Permissions
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.serving.hosts import is_secure_address, parse_hosts
 from planner_executor.graph.settings.settings_file import Table, TextOrVariable, settings_file
-from planner_executor.graph.words.tables import List, Says, Shape, fault
+from planner_executor.graph.words.tables import List, OpenTable, Says, Shape, fault
 
 LEAST_SESSION_S = 60
 
@@ -38,28 +38,22 @@ Listed = Annotated[tuple[TextOrVariable, ...], List]
 SECONDS = f"takes seconds, {LEAST_SESSION_S} or more"
 
 
-class PeopleTable(BaseModel):
+class PeopleTable(OpenTable):
     """People by name or by role."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     names: Listed = ()
     roles: Listed = ()
 
 
-class Headers(BaseModel):
+class Headers(OpenTable):
     """The headers of a proxy with a person's name and roles."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: TextOrVariable
     roles: TextOrVariable | None = None
 
 
-class DeskTable(BaseModel):
+class DeskTable(OpenTable):
     """The table as it is written."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     url: Annotated[TextOrVariable, AfterValidator(_secure)] = ""
     proxies: Listed = ()

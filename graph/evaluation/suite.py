@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from planner_executor.graph.playbooks.case import Case as RecordedCase
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.policy.modes import ApprovalMode
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, BudgetTable, Price
 from planner_executor.graph.settings.settings import SETTINGS
-from planner_executor.graph.words.tables import Says, Shape, fault
+from planner_executor.graph.words.tables import ClosedTable, Says, Shape, fault
 
 ArmKind = Literal["direct", "static", "replanning", "playbook"]
 """An agent without a plan; a static plan; a plan that is revised when a step fails; the plan of a playbook."""
@@ -48,10 +48,8 @@ def _of_the_replanning_arm(given: dict[str, Any]) -> dict[str, Any]:
 Limits = Annotated[BudgetTable, BeforeValidator(_as_table)]
 
 
-class Arm(BaseModel):
+class Arm(ClosedTable):
     """One way to reach the goals: the model of its planner, by default the evaluation's, and the playbooks it knows."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     kind: ArmKind
     planner: str | None = Field(default=None, min_length=1)
@@ -75,13 +73,11 @@ ARMS: Mapping[str, Arm] = {kind: Arm(kind=kind) for kind in get_args(ArmKind)}
 """The arms of a suite that names none."""
 
 
-class Case(BaseModel):
+class Case(ClosedTable):
     """A goal and the checks of its outcome; `documents` and `workspace` override those of the suite.
 
     Checks are those of plan steps. They apply to the answer or, with the key `file`, to the text of that file.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=60)
     goal: str = Field(min_length=1)
@@ -103,7 +99,7 @@ class PlaybookCase(Case):
     recorded: RecordedCase
 
 
-class Suite(BaseModel):
+class Suite(ClosedTable):
     """Cases, each run `repetitions` times in each arm; paths are relative to `folder`.
 
     `playbook` is the file whose cases they are. Of the arms others are compared with the first.
@@ -112,8 +108,6 @@ class Suite(BaseModel):
     `budget` bounds the whole evaluation, `run_budget` each run of every arm. `prices` override those of the policy, in
     US dollars per million tokens. `replanning` holds settings of that arm.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     name: str = Field(pattern=r"^\w[\w .-]*$", max_length=100)
     cases: Annotated[tuple[Case, ...], Field(min_length=1), Says("must be a list of cases, at least one")]

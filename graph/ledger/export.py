@@ -10,18 +10,19 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from planner_executor.graph.errors import ExportError
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.chaining import compact_json
 from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.words.tables import ClosedTable
 
 Hex = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})*$")]
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
+class _Line(ClosedTable, strict=True):
+    """A line of the file."""
 
 
 class RunLine(_Line):

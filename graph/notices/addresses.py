@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
+from pydantic import AfterValidator, create_model
 
 from planner_executor.graph.notices.notice import KINDS
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.settings.settings_file import Table, TextOrVariable, settings_file
 from planner_executor.graph.words.name_list import listed, right_name
-from planner_executor.graph.words.tables import List, Says, Shape, Text, fault
+from planner_executor.graph.words.tables import List, OpenTable, Says, Shape, Text, fault
 
 WEBHOOKS = ("https", "http")
 LEAST_SECRET = 16
@@ -86,10 +86,8 @@ Url = Annotated[TextOrVariable, AfterValidator(_with_host)]
 Names = Annotated[tuple[Text, ...], List, Says("must be a list of names of addresses")]
 
 
-class Notify(BaseModel):
+class Notify(OpenTable):
     """The table as it is written, without the names for each kind of notice."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     addresses: Annotated[Mapping[str, Url], Shape("must be a table: a name for each address")] = {}
     secret: TextOrVariable = ""

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.words.tables import ClosedTable
 
 Trust = Literal["user", "trusted", "undeclared", "untrusted"]
 """How far a value may be trusted, the most first."""
@@ -20,10 +21,8 @@ MOST = 100
 NAME = r"[A-Za-z][A-Za-z0-9_]*"
 
 
-class Param(BaseModel):
+class Param(ClosedTable):
     """The value of a parameter, and how far whoever gave it is trusted."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     value: JsonValue
     label: Trust

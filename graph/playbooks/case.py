@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.checks import check_faults
@@ -13,21 +13,19 @@ from planner_executor.graph.record.check_results import Evidence, findings
 from planner_executor.graph.record.run_status import EndStatus
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, to_yaml
 from planner_executor.graph.words.name_list import counted
-from planner_executor.graph.words.tables import Shape, read
+from planner_executor.graph.words.tables import ClosedTable, Shape, read
 from planner_executor.graph.words.unreadable import unreadable
 
 ENDING = ".cases"
 """What the name of the folder of cases ends with; it lies beside the playbook."""
 
 
-class Answer(BaseModel):
+class Answer(ClosedTable):
     """What one call answers: of a `tool`, of the model of a step by its `role`, or of a person, without either.
 
     `call` and `item` are those of the record; of a model and a person they count from 0. An answer of a tool without
     `step` serves each call of it that has no answer of its own. `error` fails the call instead.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     step: str = ""
     item: int | None = None
@@ -38,10 +36,8 @@ class Answer(BaseModel):
     error: str | None = None
 
 
-class ExpectedCall(BaseModel):
+class ExpectedCall(ClosedTable):
     """A tool that is to be called with these arguments among others: `times` times, at least once if unset."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     tool: str
     args: dict[str, JsonValue] = Field(default_factory=dict)
@@ -60,14 +56,12 @@ class ExpectedCall(BaseModel):
 MadeCall = tuple[str, Mapping[str, JsonValue]]
 
 
-class Case(BaseModel):
+class Case(ClosedTable):
     """A case; `source` says of which run it was made, for people to read.
 
     `ends` is the status of the run's end, `calls` are calls that it makes, one after the other if `in_order` is set,
     and `checks` are those of plan steps, over its answer.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     source: dict[str, JsonValue] = Field(default_factory=dict)
     params: dict[str, JsonValue] = Field(default_factory=dict)

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from planner_executor.graph.chat_models.retry import is_time_zone
 from planner_executor.graph.settings.settings_file import Table
-from planner_executor.graph.words.tables import List, Says, Shape, Text, fault
+from planner_executor.graph.words.tables import List, OpenTable, Says, Shape, Text, fault
 
 FIELDS = 5
 """Of an expression: minute, hour, day of the month, month, day of the week; seconds are no part of it."""
@@ -53,16 +53,14 @@ class Schedule:
         return next(CronSim(self.cron, begins)).timestamp()
 
 
-class Written(BaseModel):
+class Written(OpenTable):
     """An entry of the table as it is written."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: Text
     playbook: Text
     cron: Text
     time_zone: Text = "UTC"
-    params: Annotated[dict[str, Any], Says("must be a table: a value for each parameter")] = {}
+    params: Annotated[dict[str, Any], Says("must be a table: a value for each parameter")] = Field(default_factory=dict)
     missed: Literal["skip", "run_once"] = "skip"
     overlap: Literal["skip", "queue"] = "skip"
 

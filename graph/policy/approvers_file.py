@@ -35,7 +35,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
 
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.approver_rule import ApproverRule
@@ -43,7 +43,7 @@ from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
 from planner_executor.graph.policy.duration import A_DURATION, fits_a_year, seconds_in
 from planner_executor.graph.record.deadline import OnExpire
 from planner_executor.graph.record.person import same_name
-from planner_executor.graph.words.tables import List, Number, Path, Says, Shape, Texts, YesNo, fault
+from planner_executor.graph.words.tables import List, Number, OpenTable, Path, Says, Shape, Texts, YesNo, fault
 
 MOST = 20
 """The largest quorum."""
@@ -83,10 +83,8 @@ Duration = Annotated[str, Strict(), AfterValidator(_duration), Says(A_DURATION)]
 Quorum = Annotated[int, Strict(), Field(ge=1, le=MOST), Says(f"must be an integer from 1 to {MOST}")]
 
 
-class People(BaseModel):
+class People(OpenTable):
     """People whom a request may be escalated to."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     names: Texts = ()
     roles: Texts = ()

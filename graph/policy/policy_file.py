@@ -44,7 +44,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasPath, BeforeValidator, Field
 
 from planner_executor.graph.errors import PolicyError
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptTable
@@ -56,7 +56,7 @@ from planner_executor.graph.policy.modes import ApprovalMode
 from planner_executor.graph.policy.policy import NewEffectsRule, Policy, PolicyVerdict, PreviewChangedRule, ToolRule
 from planner_executor.graph.record.budget import NO_BUDGET, BudgetTable, Price
 from planner_executor.graph.record.standing_approval import LONGEST_S
-from planner_executor.graph.words.tables import Shape, Texts, fault, not_one_of, read
+from planner_executor.graph.words.tables import OpenTable, Shape, Texts, fault, not_one_of, read
 from planner_executor.graph.words.toml_lines import line_of
 
 A_PRICE = "in US dollars per million tokens"
@@ -83,18 +83,14 @@ EffectTable = Annotated[ToolRule, Shape(without=("args", "reason")), BeforeValid
 PriceTable = Annotated[Price, Shape(f"must have input and output, {A_PRICE}", missing=f"is missing; give it {A_PRICE}")]
 
 
-class Standing(BaseModel):
+class Standing(OpenTable):
     """Approvals of further calls, beyond their run."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     longest: Duration | None = None
 
 
-class PolicyTable(BaseModel):
+class PolicyTable(OpenTable):
     """A policy as it is written."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     effects: Annotated[Mapping[Effect, EffectTable], Shape()] = Field(default_factory=dict)
     tools: Annotated[Mapping[str, ToolTable], Shape()] = Field(default_factory=dict)

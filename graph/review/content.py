@@ -8,13 +8,14 @@ nothing are left out. Texts are as models, tools and people wrote them, and so u
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.plan.params import Trust
 from planner_executor.graph.record.published_schema import published_schema
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.review.planned_call import Later
+from planner_executor.graph.words.tables import ClosedTable
 
 LARGEST_VALUE = 4_096
 """Bytes of JSON up to which a value is whole."""
@@ -24,17 +25,13 @@ END_CHARACTERS = 200
 Judge = Literal["code", "model", "nobody"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
-
-
-class Whole(_Part):
+class Whole(ClosedTable):
     """A value."""
 
     value: JsonValue
 
 
-class Preview(_Part):
+class Preview(ClosedTable):
     """A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins and ends."""
 
     length: int
@@ -55,7 +52,7 @@ def shown(value: JsonValue) -> Shown:
     return Preview(length=found.size, digest=found.id, preview=found.preview, end=end)
 
 
-class Tool(_Part):
+class Tool(ClosedTable):
     """A tool; `reversible` and `trust`, that of its results, are left out if the tool does not declare them.
 
     `folder` is where it writes. `steps` are those left that may call it, if it has an effect.
@@ -75,7 +72,7 @@ class Tool(_Part):
         return self.effect != "read"
 
 
-class Argument(_Part):
+class Argument(ClosedTable):
     """Where an argument comes from: the plan's text, results of `steps`, an item of a list, or the model.
 
     `params` are the parameters of the plan in it. `trust` is that of the value at worst, `sources` the tools that
@@ -90,7 +87,7 @@ class Argument(_Part):
     asked: bool = False
 
 
-class PreviewContent(_Part):
+class PreviewContent(ClosedTable):
     """What a tool says that a call would do, which is not sure; `place` is the step, with the index of the item.
 
     `text` is its beginning if it has a `length`. `was` is what people saw of the same call before. `none`: why there is
@@ -105,14 +102,14 @@ class PreviewContent(_Part):
     none: str | None = None
 
 
-class ParameterContent(_Part):
+class ParameterContent(ClosedTable):
     """A parameter of the plan: its value, and how far whoever gave it is trusted."""
 
     value: Shown
     trust: Trust
 
 
-class StepContent(_Part):
+class StepContent(ClosedTable):
     """A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
 
     `acts`: it may have an effect. `most_items`: it is done for each item of a list. `left_out` has the constraints of
@@ -147,7 +144,7 @@ class StepContent(_Part):
     asked_later: Later | None = None
 
 
-class FieldChange(_Part):
+class FieldChange(ClosedTable):
     """A field, or an argument as `args.to`, that differs; what was not given is left out."""
 
     field: str
@@ -155,7 +152,7 @@ class FieldChange(_Part):
     now: Shown | None = None
 
 
-class Change(_Part):
+class Change(ClosedTable):
     """What became of a step since the plan `since`; `answer` in the place of an id stands for the plan's answer."""
 
     step: str
@@ -163,7 +160,7 @@ class Change(_Part):
     fields: tuple[FieldChange, ...] = ()
 
 
-class CommentContent(_Part):
+class CommentContent(ClosedTable):
     """A comment on a step of the plan before, what became of that step, and what the planner says of it."""
 
     step: str
@@ -172,7 +169,7 @@ class CommentContent(_Part):
     says: str | None = None
 
 
-class Why(_Part):
+class Why(ClosedTable):
     """Why the plan is asked about: who wrote it and what for, the failures before it, the rule that has it shown."""
 
     author: str
@@ -184,7 +181,7 @@ class Why(_Part):
     tools: tuple[str, ...] = ()
 
 
-class PlanContent(_Part):
+class PlanContent(ClosedTable):
     """A plan; one that `cannot_run` has `faults`, and no steps here.
 
     `tools` are those that steps left may call. `since` is the number of the revision that `changes` begin with;
@@ -217,7 +214,7 @@ class PlanContent(_Part):
         return [step for step in self.steps if step.status == "pending"]
 
 
-class Given(_Part):
+class Given(ClosedTable):
     """A value that people gave and the call rests on."""
 
     what: str
@@ -226,7 +223,7 @@ class Given(_Part):
     value: str | None = None
 
 
-class CallContent(_Part):
+class CallContent(ClosedTable):
     """A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened.
 
     `by_model`: a model makes it, for the `objective`, so often `most_calls`; `most_items`: for each item of a list.
@@ -254,7 +251,7 @@ class CallContent(_Part):
     judged_by: Judge | None = None
 
 
-class Through(_Part):
+class Through(ClosedTable):
     """A call behind a gate: `items` is how often it is made, if that is known by now."""
 
     step: str
@@ -264,7 +261,7 @@ class Through(_Part):
     items: int | None = None
 
 
-class GateContent(_Part):
+class GateContent(ClosedTable):
     """A gate: what it says, which steps wait for it, and the calls with effects behind it."""
 
     name: Literal["run_step"]
@@ -276,7 +273,7 @@ class GateContent(_Part):
     through: tuple[Through, ...] = ()
 
 
-class QuestionContent(_Part):
+class QuestionContent(ClosedTable):
     """A question of a step or of a tool: the `results` that it rests on, and the JSON Schema of the `answer`."""
 
     name: Literal["answer_question"]
@@ -288,7 +285,7 @@ class QuestionContent(_Part):
     answer: JsonValue = None
 
 
-class UncertainContent(_Part):
+class UncertainContent(ClosedTable):
     """A call that may have happened; `failure` is what is known of it. `due_in` are steps that would make it again.
 
     `took_effect`: its result missed the checks. `may_live`: its process may yet make it. `run` is another run's id.
@@ -306,7 +303,7 @@ class UncertainContent(_Part):
     due_in: tuple[str, ...] = ()
 
 
-class BudgetContent(_Part):
+class BudgetContent(ClosedTable):
     """A limit that is reached; `hard` has the policy's limits, which nobody raises."""
 
     name: Literal["raise_budget"]
@@ -322,7 +319,7 @@ ActionContent = Annotated[
 ]
 
 
-class Escalation(_Part):
+class Escalation(ClosedTable):
     """From when on (Unix seconds) these people may decide too."""
 
     at: float
@@ -330,14 +327,14 @@ class Escalation(_Part):
     roles: tuple[str, ...] = ()
 
 
-class Reach(_Part):
+class Reach(ClosedTable):
     """Calls of `tools` rest on what is decided; whoever meets the `rules` on people decides about them too."""
 
     tools: tuple[str, ...]
     rules: tuple[Mapping[str, JsonValue], ...]
 
 
-class PeopleContent(_Part):
+class PeopleContent(ClosedTable):
     """Who decides, by the policy's `rules`, each of which holds, until when (Unix seconds), and who has by now.
 
     `takes_two`: it is not verified who asked. `nobody_left`: these asked for it, and nobody else may approve it.
@@ -354,7 +351,7 @@ class PeopleContent(_Part):
     escalations: tuple[Escalation, ...] = ()
 
 
-class ReviewContent(_Part):
+class ReviewContent(ClosedTable):
     """The content of a review request; an approval has to carry a reason for the tools `reason_for`."""
 
     version: Literal[1]

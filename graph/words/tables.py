@@ -12,7 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     GetCoreSchemaHandler,
     PlainValidator,
@@ -34,6 +36,18 @@ KEY = "[key]"
 Path = tuple[str, ...]
 Fault = tuple[Path, str]
 Faults = list[Fault]
+
+
+class OpenTable(BaseModel):
+    """A table that is read once and never changes; entries that it does not know are left to its reader."""
+
+    model_config = ConfigDict(defer_build=True, frozen=True)
+
+
+class ClosedTable(OpenTable):
+    """A table in which an entry that it does not know is a fault."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 def read(kind: Any, given: Any) -> tuple[Any, Faults]:
