@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from planner_executor.graph.errors import RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.ended_sessions import EndedSessions
 from planner_executor.graph.ledger.outbox import Outbox
 from planner_executor.graph.ledger.protocol import Ledger, Message
@@ -14,6 +15,9 @@ from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.run_key import RunKey
+
+Removal = Tombstone | RunOwnedError | StaleRunError
+"""What a removal made of a thread: its tombstone, or what keeps it."""
 
 
 @dataclass(frozen=True)
@@ -110,28 +114,31 @@ class RunStore(Ledger, RunIndex, Protocol):
             InputError: The thread is already there.
         """
 
-    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
-        """Remove a thread with all that is stored of it, and leave a tombstone; survives a power cut.
+    async def remove(self, threads: Sequence[Sequence[Transcript]], by: str) -> Sequence[Removal]:
+        """Remove threads with all that is stored of them, and leave a tombstone of each; survives a power cut.
 
         Events, artifacts that no other run names, waiting messages, rows of the index and LangGraph's checkpoints in
-        the same database are removed in one transaction. The counters stay. The numbers of the runs are not given
-        again. Whether the thread may be removed is the caller's to decide (`graph.runs.retention`).
+        the same database are removed in one transaction, for which others who write wait. The counters stay. The
+        numbers of the runs are not given again. Whether a thread may be removed is the caller's to decide
+        (`graph.runs.retention`).
 
         Args:
-            runs: All runs of the thread, in order, as `transcript` returned them.
+            threads: For each thread all of its runs, in order, as `transcript` returned them.
             by: The person who asked for it.
 
+        Returns:
+            For each thread its tombstone, or what keeps it as it was: RunOwnedError if a run has an owner that is not
+            known to be dead, StaleRunError if one was changed or added since, or forked on a thread that stays.
+
         Raises:
-            RunOwnedError: A run has an owner that is not known to be dead; nothing was changed.
-            StaleRunError: A run was changed or added since, or forked on another thread; nothing was changed.
             LedgerSealError: The chain of tombstones is not sealed with this ledger's key; nothing was changed.
         """
 
     async def tombstones(self, name: str | None = None) -> Tombstones:
         """Return what remains of removed threads, unchecked: of all of them, or of those that a name may mean."""
 
-    async def forks(self) -> list[tuple[RunKey, str]]:
-        """Return the runs that are forks, the oldest first, each with the name of the run that it is a fork of."""
+    async def forks(self, thread: str) -> list[tuple[RunKey, str]]:
+        """Return the forks in the family of a thread, the oldest first, each with the name of the run it is one of."""
 
     async def give_back(self) -> bool:
         """Return the space of removed data to the file system; return False if others who use the file prevent it.

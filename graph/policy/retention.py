@@ -53,6 +53,20 @@ def threads_of(runs: Iterable[RunSummary]) -> list[list[RunSummary]]:
     return list(found.values())
 
 
+def slices_of(threads: Iterable[Sequence[RunSummary]], most: int) -> list[list[Sequence[RunSummary]]]:
+    """Return threads in slices of at most so many events, in order; one with more is a slice of its own."""
+    found: list[list[Sequence[RunSummary]]] = []
+    room = 0
+    for runs in threads:
+        events = sum(run.seq for run in runs)
+        if not found or events > room:
+            found.append([])
+            room = most
+        found[-1].append(runs)
+        room -= events
+    return found
+
+
 def obstacle_of(records: Sequence[RunState], forks: Collection[tuple[str, str]]) -> KeptThread | None:
     """Return what keeps a thread, or None.
 

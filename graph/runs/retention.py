@@ -1,30 +1,50 @@
 """Threads that are no longer needed: exported if asked for, removed, and checked for what is missing without a word."""
 
+import asyncio
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.errors import InputError, RunOwnedError, StaleRunError, UnknownEventError
+from planner_executor.graph.errors import InputError, RunOwnedError, UnknownEventError
 from planner_executor.graph.ledger.export import to_bytes
-from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.run_store import Removal, RunStore
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
-from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, gaps
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, chain_faults, gaps
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.ledger.verification import verify
-from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
+from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, slices_of, threads_of
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import CHANGED, RunSummary
 
 PAGE = 500
+TOGETHER = 250
+"""So many events are removed in one transaction, for which others who write wait: 5 ms in a file (decision 179)."""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
 HEAD_CHARACTERS = 12
+
+
+class _Thread(NamedTuple):
+    """A thread as it was read: its runs, the forks in its family, and whether a process works on it."""
+
+    runs: Sequence[Transcript]
+    forks: Sequence[tuple[RunKey, str]]
+    is_worked_on: bool
+
+    @property
+    def name(self) -> str:
+        return self.runs[0].thread
+
+    @property
+    def last(self) -> str:
+        return self.runs[-1].run
 
 
 @dataclass(frozen=True)
@@ -49,6 +69,8 @@ async def prune(
 ) -> Pruned:
     """Remove threads with all that is stored of them; each is removed as a whole or not at all.
 
+    They go in slices, each in one transaction; what was removed before an interruption stays removed.
+
     Args:
         ledger: The ledger.
         wanted: The threads to remove.
@@ -63,19 +85,19 @@ async def prune(
     """
     if export is not None and not dry_run:
         await run_sync(lambda: _make_folder(export))
-    due = [runs for runs in threads_of(await _summaries(ledger)) if wanted.is_due(runs)]
+    due: list[Sequence[RunSummary]] = [runs for runs in threads_of(await _summaries(ledger)) if wanted.is_due(runs)]
     done: dict[str, tuple[str, ...]] = {}
     kept: list[KeptThread] = []
     while due:
         again = []
-        for runs in due:
-            found = await _removed(ledger, runs, done, by, export, dry_run)
-            if found is None:
-                done[runs[0].thread] = tuple(run.id for run in runs)
-            elif found.obstacle == "forked":
-                again.append((runs, found))
-            else:
-                kept.append(found)
+        for threads in slices_of(due, TOGETHER):
+            for runs, found in zip(threads, await _removed(ledger, threads, done, by, export, dry_run), strict=True):
+                if found is None:
+                    done[runs[0].thread] = tuple(run.id for run in runs)
+                elif found.obstacle == "forked":
+                    again.append((runs, found))
+                else:
+                    kept.append(found)
         if len(again) == len(due):  # no thread went that one of these waits for
             kept += [found for _, found in again]
             break
@@ -108,40 +130,60 @@ async def _summaries(ledger: RunStore) -> list[RunSummary]:
 
 async def _removed(
     ledger: RunStore,
-    runs: Sequence[RunSummary],
-    gone: dict[str, tuple[str, ...]],
+    threads: Sequence[Sequence[RunSummary]],
+    gone: Container[str],
     by: str,
     export: Path | None,
     dry_run: bool,
-) -> KeptThread | None:
-    """Remove a thread, and return None; or what keeps it."""
-    last = runs[-1].id
-    read = [await ledger.transcript(RunKey(run.thread, run.n)) for run in runs]
-    if not all(map(_is_whole, read)):
-        return KeptThread(last, "damaged")
-    try:
-        records = [project(transcript.events()) for transcript in read]
-    except UnknownEventError:
-        return KeptThread(last, "newer")
-    except CHANGED:
-        return KeptThread(last, "damaged")
-    thread = runs[0].thread
-    forks = [(key.id, source) for key, source in await ledger.forks() if key.thread not in (thread, *gone)]
-    if (kept := obstacle_of(records, forks)) is not None:
-        return kept
+) -> list[KeptThread | None]:
+    """Remove threads in one transaction, and return for each None, or what keeps it."""
+    read = await asyncio.gather(*(_read(ledger, [RunKey(run.thread, run.n) for run in runs]) for runs in threads))
+    found = await run_sync(lambda: list(_obstacles(read, gone)))
     if dry_run:
-        is_worked_on = any([await ledger.is_worked_on(RunKey(run.thread, run.n)) for run in read])
-        return KeptThread(last, "executing") if is_worked_on else None
+        return found
+    going = [one.runs for one, kept in zip(read, found, strict=True) if kept is None]
     if export is not None:
-        await run_sync(lambda: _export(export, read))
+        await run_sync(lambda: _export(export, [transcript for runs in going for transcript in runs]))
+    # Removed as they were read: if something was written since, a thread stays.
+    removals = iter(await ledger.remove(going, by) if going else ())
+    return [kept or _kept(one, next(removals)) for one, kept in zip(read, found, strict=True)]
+
+
+async def _read(ledger: RunStore, runs: Sequence[RunKey]) -> _Thread:
+    transcripts = [await ledger.transcript(run) for run in runs]
+    is_worked_on = any([await ledger.is_worked_on(run) for run in runs])
+    return _Thread(transcripts, await ledger.forks(runs[0].thread), is_worked_on)
+
+
+def _obstacles(read: Iterable[_Thread], gone: Container[str]) -> Iterator[KeptThread | None]:
+    """Yield for each thread what keeps it, or None: it goes, with its forks among those before it."""
+    going: list[str] = []
+    for one in read:
+        others = [(key, source) for key, source in one.forks if key.thread not in (one.name, *going)]
+        found = _obstacle(one, [(key.id, source) for key, source in others if key.thread not in gone])
+        if found is None:
+            going.append(one.name)
+        yield found
+
+
+def _obstacle(one: _Thread, forks: Collection[tuple[str, str]]) -> KeptThread | None:
+    if not all(map(_is_whole, one.runs)):
+        return KeptThread(one.last, "damaged")
     try:
-        # Removed as it was read: if something was written since, the thread stays.
-        await ledger.remove(read, by)
-    except RunOwnedError:
-        return KeptThread(last, "executing")
-    except StaleRunError:
-        return KeptThread(last, "changed")
-    return None
+        records = [project(transcript.events()) for transcript in one.runs]
+    except UnknownEventError:
+        return KeptThread(one.last, "newer")
+    except CHANGED:
+        return KeptThread(one.last, "damaged")
+    kept = obstacle_of(records, forks)
+    return KeptThread(one.last, "executing") if kept is None and one.is_worked_on else kept
+
+
+def _kept(one: _Thread, found: Removal) -> KeptThread | None:
+    """Return what kept a thread in the transaction."""
+    if isinstance(found, Tombstone):
+        return None
+    return KeptThread(one.last, "executing" if isinstance(found, RunOwnedError) else "changed")
 
 
 def _is_whole(transcript: Transcript) -> bool:

@@ -106,7 +106,7 @@ async def test_counts_outlast_the_removal_of_their_runs(driver: Driver) -> None:
     async with begun(driver) as (run, ledger):
         async with ledger.owned(run) as lease:
             await made(ledger, lease, sent("one", OF_ADA))
-        await ledger.remove([await ledger.transcript(run)], "ada")
+        await ledger.remove([[await ledger.transcript(run)]], "ada")
         async with ledger.owned(await ledger.open_run("u", [STARTED])) as lease:
             assert await made(ledger, lease, sent("two", OF_ADA)) == str(OF_ADA)
 

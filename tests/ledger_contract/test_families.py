@@ -143,7 +143,7 @@ async def test_a_removed_run_is_forgotten(driver: Driver) -> None:
         first = await ledger.open_run("t", [STARTED])
         fork = await ledger.open_run("f", fork_of(first))
         await write(ledger, fork, [begun(), ended()])
-        await ledger.remove([await ledger.transcript(fork)], "ada")
+        await ledger.remove([[await ledger.transcript(fork)]], "ada")
         assert not await refused(ledger, first, begun(key="k2"))
 
 

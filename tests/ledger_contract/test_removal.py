@@ -36,7 +36,9 @@ async def thread_of(ledger: RunStore, thread: str) -> list[Transcript]:
 
 
 async def removed(ledger: RunStore, thread: str) -> Tombstone:
-    return await ledger.remove(await thread_of(ledger, thread), "os:ada")
+    [found] = await ledger.remove([await thread_of(ledger, thread)], "os:ada")
+    assert isinstance(found, Tombstone), found
+    return found
 
 
 async def findings(ledger: RunStore, key: SealKey | None = None) -> list[str]:
@@ -121,17 +123,43 @@ async def test_a_thread_that_changed_since_it_was_read_stays(driver: Driver) -> 
         await refused(ledger, read, StaleRunError)
         read = await thread_of(ledger, "t")
         fork = await begun(ledger, "fork", forked="t.2")
-        assert await ledger.forks() == [(fork, "t.2")]
+        await begun(ledger, "other")
+        assert [await ledger.forks(thread) for thread in ("t", "fork", "other")] == 2 * [[(fork, "t.2")]] + [[]]
         await refused(ledger, read, StaleRunError)
         await removed(ledger, "fork")
-        await ledger.remove(read, "os:ada")
+        assert [type(found) for found in await ledger.remove([read], "os:ada")] == [Tombstone]
 
 
 async def refused(ledger: RunStore, read: Sequence[Transcript], error: type[Exception]) -> None:
     before = await ledger.runs(), await ledger.tombstones()
-    with pytest.raises(error):
-        await ledger.remove(read, "os:ada")
+    found = await ledger.remove([read], "os:ada")
+    assert [type(one) for one in found] == [error]
     assert (await ledger.runs(), await ledger.tombstones()) == before
+
+
+async def test_of_several_threads_those_that_stay_are_left_as_they_are(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
+        for thread, forked in {"a": None, "owned": None, "b": "a.1", "c": "owned.1", "d": None}.items():
+            await write(ledger, await begun(ledger, thread, forked=forked), [finished(SHARED)], artifacts=[SHARED])
+        read = [await thread_of(ledger, thread) for thread in ("b", "a", "owned", "c", "d")]
+        async with ledger.owned(RunKey("owned", 1)):
+            made = await ledger.remove(read, "os:ada")
+        assert [type(one) for one in made] == [Tombstone, Tombstone, RunOwnedError, Tombstone, Tombstone]
+        assert [one for one in made if isinstance(one, Tombstone)] == list((await ledger.tombstones()).rows)
+        assert await ledger.runs() == [RunKey("owned", 1)] and await findings(ledger) == []
+        assert await ledger.artifact(str(SHARED.named["id"])) == SHARED.text
+
+
+async def test_a_thread_stays_if_its_fork_in_the_same_removal_does(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
+        await begun(ledger, "t")
+        fork = await begun(ledger, "fork", forked="t.1")
+        read = [await thread_of(ledger, thread) for thread in ("fork", "t")]
+        async with ledger.owned(fork):
+            made = await ledger.remove(read, "os:ada")
+        assert [type(one) for one in made] == [RunOwnedError, StaleRunError]
+        assert [type(one) for one in await ledger.remove(read[::-1], "os:ada")] == [StaleRunError, Tombstone]
+        assert await ledger.runs() == [RunKey("t", 1)] and await findings(ledger) == []
 
 
 async def test_a_thread_that_somebody_works_on_stays(driver: Driver) -> None:
@@ -209,7 +237,14 @@ async def test_the_last_tombstone_is_sealed_and_a_cut_off_end_is_noticed_with_th
         assert any(
             "the chain of tombstones has a seal that does not fit" in line for line in await findings(ledger, KEY)
         )
-        await refused(ledger, await thread_of(ledger, "c"), LedgerSealError)
+        await sealed(ledger, "c")
+
+
+async def sealed(ledger: RunStore, thread: str) -> None:
+    before = await ledger.runs(), await ledger.tombstones()
+    with pytest.raises(LedgerSealError):
+        await removed(ledger, thread)
+    assert (await ledger.runs(), await ledger.tombstones()) == before
 
 
 def test_a_sealed_chain_goes_on_with_its_key_alone(driver: Driver) -> None:
@@ -219,7 +254,7 @@ def test_a_sealed_chain_goes_on_with_its_key_alone(driver: Driver) -> None:
 
     async def go_on(ledger: RunStore) -> None:
         await begun(ledger, "b")
-        await refused(ledger, await thread_of(ledger, "b"), LedgerSealError)
+        await sealed(ledger, "b")
 
     use(driver, fill)  # begun without a key
     use(driver, fill, key=KEY)

@@ -21,7 +21,7 @@ from planner_executor.graph.ledger.owner import is_gone, may_live
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.run_index import Unfinished
-from planner_executor.graph.ledger.run_store import Changes, Health, Redacted
+from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Removal
 from planner_executor.graph.ledger.search import (
     CANDIDATES,
     UNDER_WAY,
@@ -31,7 +31,7 @@ from planner_executor.graph.ledger.search import (
     run_in,
     value_in_order,
 )
-from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
+from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters, waiting_gauges
 from planner_executor.graph.record.events import StandingGiven
@@ -81,17 +81,17 @@ class MemoryLedger(EventStore):
         remaining = await asyncio.to_thread(lambda: tuple(places_of(self._store, forms)))
         return Redacted(changed, len(found.artifacts), 0, approvals, remaining)
 
-    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
-        """Remove a thread, and return its tombstone."""
-        return await self._do(lambda: remove(self._store, self.name, self._key, runs, time.time(), by))
+    async def remove(self, threads: Sequence[Sequence[Transcript]], by: str) -> Sequence[Removal]:
+        """Remove threads, and return for each its tombstone, or what keeps it."""
+        return await self._do(lambda: remove(self._store, self.name, self._key, threads, time.time(), by))
 
     async def tombstones(self, name: str | None = None) -> Tombstones:
         """Return what remains of removed threads, or of those that a name may mean."""
         return await self._do(lambda: self._store.tombstones if name is None else self._store.tombstones.meant_by(name))
 
-    async def forks(self) -> list[tuple[RunKey, str]]:
-        """Return the forks, each with the name of the run that it is a fork of."""
-        return await self._do(self._store.forks)
+    async def forks(self, thread: str) -> list[tuple[RunKey, str]]:
+        """Return the forks in the family of a thread, each with the name of the run that it is a fork of."""
+        return await self._do(lambda: self._store.forks_of(thread))
 
     async def give_back(self) -> bool:
         """Do nothing: there is no file."""

@@ -1,52 +1,66 @@
-"""Removing a thread from memory, and its tombstone."""
+"""Removing threads from memory, and their tombstones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from planner_executor.graph.errors import LedgerSealError, RunOwnedError, StaleRunError
-from planner_executor.graph.ledger.memory.store import Store, StoredRun
+from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.run_store import Removal
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
-from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
+from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import RunCounter
-from planner_executor.graph.record.run_key import RunKey
 
 
 def remove(
-    store: Store, database: str, key: SealKey | None, runs: Sequence[Transcript], at: float, by: str
-) -> Tombstone:
-    """Remove a thread, atomically; see `graph.ledger.run_store.RunStore.remove`."""
-    stored = _unchanged(store, database, runs)
+    store: Store, database: str, key: SealKey | None, threads: Sequence[Sequence[Transcript]], at: float, by: str
+) -> list[Removal]:
+    """Remove threads, atomically; see `graph.ledger.run_store.RunStore.remove`."""
     before = store.tombstones
     last = before.rows[-1] if before.rows else None
     if fault := end_fault(last, before.seal, key):
         raise LedgerSealError(database, "(any)", fault)
-    made = tombstone_after(last, runs, at, by, key)
-    for run in stored:
-        store.carried.update(RunCounter().count(run.events()))
-        store.uses.forget(run.number)
-    store.runs[:] = [run for run in store.runs if run.key.thread != runs[0].thread]
-    del store.threads[runs[0].thread]
-    for run in stored:
-        store.families[run.family].remove(run)
-    store.outbox.forget([run.key for run in stored])
-    store.remove_unused({name for run in runs for name in artifact_ids(run.events())})
-    store.tombstones = Tombstones((*before.rows, made), key.seal(made.link) if key else None)
-    return made
+    made: list[Tombstone] = []
+    done: list[Removal] = []
+    going: dict[str, Sequence[Transcript]] = {}
+    for runs in threads:
+        if (kept := _obstacle(store, database, runs, going)) is not None:
+            done.append(kept)
+            continue
+        last = tombstone_after(last, runs, at, by, key)
+        made.append(last)
+        done.append(last)
+        going[runs[0].thread] = runs
+    _forget(store, going)
+    if made:
+        store.tombstones = Tombstones((*before.rows, *made), key.seal(made[-1].link) if key else None)
+    return done
 
 
-def _unchanged(store: Store, database: str, runs: Sequence[Transcript]) -> Sequence[StoredRun]:
-    """Return the runs, after a check that they are the whole thread, as it was read, and nobody's."""
-    stored = list(store.of_thread(runs[0].thread))
+def _obstacle(
+    store: Store, database: str, runs: Sequence[Transcript], going: Collection[str]
+) -> RunOwnedError | StaleRunError | None:
+    """Return what keeps a thread, or None if the runs are all of it, as they were read, and nobody's."""
+    thread, names = runs[0].thread, {run.run for run in runs}
+    stored = store.of_thread(thread)
     if [run.key.n for run in stored] != [run.n for run in runs]:
-        raise StaleRunError(database, RunKey(runs[0].thread, runs[-1].n).id)
+        return StaleRunError(database, runs[-1].run)
     for run, read in zip(stored, runs, strict=True):
         if run.holder is not None and may_live(run.holder.owner):
-            raise RunOwnedError(database, run.key.id)
+            return RunOwnedError(database, read.run)
         if run.end[1] != read.head:
-            raise StaleRunError(database, run.key.id)
-    names = {run.key.id for run in stored}
-    for fork, source in store.forks():
-        if source in names and fork.thread != runs[0].thread:
-            raise StaleRunError(database, fork.id)
-    return stored
+            return StaleRunError(database, read.run)
+    forks = (fork for fork, source in store.forks_of(thread) if source in names and fork.thread not in (thread, *going))
+    return next((StaleRunError(database, fork.id) for fork in forks), None)
+
+
+def _forget(store: Store, going: Mapping[str, Sequence[Transcript]]) -> None:
+    """Remove the runs of threads, but for their counts."""
+    gone = [run for thread in going for run in store.threads.pop(thread)]
+    for run in gone:
+        store.carried.update(RunCounter().count(run.events()))
+        store.uses.forget(run.number)
+        store.families[run.family].remove(run)
+    store.runs[:] = [run for run in store.runs if run.key.thread not in going]
+    store.outbox.forget([run.key for run in gone])
+    store.remove_unused({name for runs in going.values() for run in runs for name in run.artifacts})

@@ -258,7 +258,7 @@ class Store:
             self.artifacts.update(run.artifacts)
             stored.note_effects(effects_of(run.rows))
         names = {run.run for run in runs}
-        for fork, name in self.forks():
+        for fork, name in _forks(self.runs):
             if name in names and (source := run_named(name)) is not None:
                 self.join(fork, source)
 
@@ -287,10 +287,10 @@ class Store:
                 if steps and other.turned(steps, seen.get(other.key, 0)):
                     raise CallElsewhereError(database, run.key.id, other.key.id)
 
-    def forks(self) -> list[tuple[RunKey, str]]:
-        """Return the runs that are forks, each with the name of the run that it is a fork of."""
-        forks = ((run.key, row) for run in self.runs for row in run.rows if row.kind == RunForked.kind)
-        return [(key, source_in(row.payload)) for key, row in forks]
+    def forks_of(self, thread: str) -> list[tuple[RunKey, str]]:
+        """Return the forks in the family of a thread, the oldest first."""
+        family = next((self.families[run.family] for run in self.of_thread(thread)), ())
+        return _forks(sorted(family, key=lambda run: run.number))
 
     def _changed(self, run: StoredRun) -> None:
         self.changes += 1
@@ -301,3 +301,9 @@ class Store:
         bare = Transcript(run.key.thread, run.key.n, tuple(run.rows), *run.standing)
         named = {name: self.artifacts[name] for name in artifact_ids(bare.events()) if name in self.artifacts}
         return replace(bare, artifacts=named)
+
+
+def _forks(runs: Iterable[StoredRun]) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    forks = ((run.key, row) for run in runs for row in run.rows if row.kind == RunForked.kind)
+    return [(key, source_in(row.payload)) for key, row in forks]

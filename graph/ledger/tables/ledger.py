@@ -12,7 +12,7 @@ from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.run_index import Unfinished
-from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.run_store import Redacted, Removal
 from planner_executor.graph.ledger.tables.adoption import adopt
 from planner_executor.graph.ledger.tables.counts import counters
 from planner_executor.graph.ledger.tables.ended_sessions import SqlEndedSessions
@@ -29,7 +29,7 @@ from planner_executor.graph.ledger.tables.search import due, summaries, unfinish
 from planner_executor.graph.ledger.tables.standing import with_approvals
 from planner_executor.graph.ledger.tables.timetable import SqlTimetable
 from planner_executor.graph.ledger.tables.transaction import Transaction
-from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
+from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.redaction import Redactor
@@ -77,26 +77,26 @@ class SqlLedger(EventStore):
             )
         return replace(done, remaining=tuple(await self._compacted(forms)))
 
-    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
-        """Remove a thread, and return its tombstone."""
+    async def remove(self, threads: Sequence[Sequence[Transcript]], by: str) -> Sequence[Removal]:
+        """Remove threads, and return for each its tombstone, or what keeps it."""
         removed = partial(
             remove,
             writer=self._writer,
             silent_s=self._silent_s,
-            runs=runs,
+            threads=threads,
             at=time.time(),
             by=by,
             remove_checkpoints=self._remove_checkpoints,
         )
-        return await self._file.do(removed, runs[0].thread, full=True)
+        return await self._file.do(removed, full=True)
 
     async def tombstones(self, name: str | None = None) -> Tombstones:
         """Return what remains of removed threads, or of those that a name may mean."""
         return await self._file.look(lambda tx: tombstones_of(tx, name))
 
-    async def forks(self) -> list[tuple[RunKey, str]]:
-        """Return the forks, each with the name of the run that it is a fork of."""
-        return await self._file.look(forks_of)
+    async def forks(self, thread: str) -> list[tuple[RunKey, str]]:
+        """Return the forks in the family of a thread, each with the name of the run that it is a fork of."""
+        return await self._file.look(lambda tx: forks_of(tx, thread), thread)
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""

@@ -1,21 +1,24 @@
-"""Removing a thread with all that is stored of it, and its tombstone."""
+"""Removing threads with all that is stored of them, and their tombstones."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 
 from planner_executor.graph.errors import LedgerSealError, RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.run_store import Removal
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.stored_counts import stored_counts
 from planner_executor.graph.ledger.tables.dialect import AMONG, either
 from planner_executor.graph.ledger.tables.event_writer import EventWriter
 from planner_executor.graph.ledger.tables.locks import USES, lock
-from planner_executor.graph.ledger.tables.runs import TOP, forks_of, locked, numbers_of
+from planner_executor.graph.ledger.tables.run_rows import run_id_of
+from planner_executor.graph.ledger.tables.runs import TOP, forks_of, head_of, lock_row, numbers_of
 from planner_executor.graph.ledger.tables.schema import OF_A_RUN
 from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
 from planner_executor.graph.ledger.tables.uses import remove_unused
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
-from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
-from planner_executor.graph.record.counters import RunCounter
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.counters import Counts, RunCounter
 from planner_executor.graph.record.run_key import RunKey
 
 Remove = Callable[[Transaction, str], None]
@@ -34,34 +37,36 @@ def remove(
     tx: Transaction,
     writer: EventWriter,
     silent_s: float,
-    runs: Sequence[Transcript],
+    threads: Sequence[Sequence[Transcript]],
     at: float,
     by: str,
     remove_checkpoints: Remove,
-) -> Tombstone:
-    """Remove a thread, within a transaction; see `graph.ledger.run_store.RunStore.remove`.
+) -> list[Removal]:
+    """Remove threads, within a transaction; see `graph.ledger.run_store.RunStore.remove`.
 
     An owner that was silent for more than `silent_s` seconds is dead.
     """
     tx.on_server(PATIENCE)
+    _lock(tx, threads)
     database, key = writer.database, writer.key
-    run_ids = _unchanged(tx, database, runs, silent_s)
     found = Tombstones.read(tx.ask(f"{_READ} ORDER BY number DESC LIMIT 1"))
     last = found.rows[-1] if found.rows else None
     if fault := end_fault(last, found.seal, key):
         raise LedgerSealError(database, "(any)", fault)
-    made = tombstone_after(last, runs, at, by, key)
-    _put(tx, made, key)  # before the rows are gone: it has the highest of their numbers
-    for run_id in run_ids:
-        writer.index.forget(tx, run_id)
-    for table in OF_A_RUN:
-        tx.tell(f"DELETE FROM {table} WHERE run {AMONG}", tx.many(run_ids))
-    tx.tell(f"DELETE FROM ledger_runs WHERE id {AMONG}", tx.many(run_ids))
-    remove_unused(tx, {name for run in runs for name in artifact_ids(run.events())})
-    remove_checkpoints(tx, runs[0].thread)
-    for run in runs:
-        tx.tell_rows(_CARRY, sorted(stored_counts(RunCounter().count(run.events()))))
-    return made
+    done: list[Removal] = []
+    going: dict[str, Sequence[Transcript]] = {}
+    for runs in threads:
+        if (kept := _obstacle(tx, database, runs, silent_s, going)) is not None:
+            done.append(kept)
+            continue
+        last = tombstone_after(last, runs, at, by, key)
+        _put(tx, last, key)  # before the rows are gone: it has the highest of their numbers
+        done.append(last)
+        going[runs[0].thread] = runs
+    _forget(tx, writer, [run for runs in going.values() for run in runs])
+    for thread in going:
+        remove_checkpoints(tx, thread)
+    return done
 
 
 def tombstones_of(tx: Transaction, name: str | None = None) -> Tombstones:
@@ -71,32 +76,46 @@ def tombstones_of(tx: Transaction, name: str | None = None) -> Tombstones:
     return Tombstones.read(tx.ask(f"{_READ} WHERE thread IN (%s, %s) ORDER BY number", *digests_of(name)))
 
 
-def _unchanged(tx: Transaction, database: str, runs: Sequence[Transcript], silent_s: float) -> list[int]:
-    """Return the rows of the runs, after a check that they are the whole thread, as it was read, and nobody's.
+def _lock(tx: Transaction, threads: Sequence[Sequence[Transcript]]) -> None:
+    """Lock the rows of the runs, and then the list of artifacts and tombstones: in the order of all who write.
 
-    The rows are locked first, and then the list of artifacts and tombstones: in the order of all who write.
+    Whoever adds a run, also a fork, names artifacts in its events and waits for the second lock.
     """
-    keys = [RunKey(run.thread, run.n) for run in runs]
-    run_ids = []
-    if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
-        raise StaleRunError(database, keys[-1].id)
-    for run, key in zip(runs, keys, strict=True):
-        head = locked(tx, database, key)
-        owner = head.holder.owner if head.holder is not None else ""
-        if may_live(owner) and head.silent_s <= silent_s:
-            raise RunOwnedError(database, key.id)
-        if head.link != run.head:
-            raise StaleRunError(database, key.id)
-        run_ids.append(head.run_id)
-    # Whoever adds a run, also a fork, names artifacts in its events and waits for this lock: now look again.
+    for key in sorted(RunKey(run.thread, run.n) for runs in threads for run in runs):
+        lock_row(tx, key)
     lock(tx, USES)
-    if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
-        raise StaleRunError(database, keys[-1].id)
-    names = {key.id for key in keys}
-    for fork, source in forks_of(tx):
-        if source in names and fork not in keys:
-            raise StaleRunError(database, fork.id)
-    return run_ids
+
+
+def _obstacle(
+    tx: Transaction, database: str, runs: Sequence[Transcript], silent_s: float, going: Collection[str]
+) -> RunOwnedError | StaleRunError | None:
+    """Return what keeps a thread, or None if the runs are all of it, as they were read, and nobody's."""
+    thread, names = runs[0].thread, {run.run for run in runs}
+    if numbers_of(tx, thread) != [run.n for run in runs]:
+        return StaleRunError(database, runs[-1].run)
+    for run in runs:
+        head = head_of(tx, database, RunKey(thread, run.n))
+        if head.holder is not None and may_live(head.holder.owner) and head.silent_s <= silent_s:
+            return RunOwnedError(database, run.run)
+        if head.link != run.head:
+            return StaleRunError(database, run.run)
+    forks = (fork for fork, source in forks_of(tx, thread) if source in names and fork.thread not in (thread, *going))
+    return next((StaleRunError(database, fork.id) for fork in forks), None)
+
+
+def _forget(tx: Transaction, writer: EventWriter, runs: Sequence[Transcript]) -> None:
+    """Remove what the tables hold of runs, but for their counts."""
+    run_ids = [run_id_of(tx, writer.database, RunKey(run.thread, run.n)) for run in runs]
+    for run_id in run_ids:
+        writer.index.forget(tx, run_id)
+    for table in OF_A_RUN:
+        tx.tell(f"DELETE FROM {table} WHERE run {AMONG}", tx.many(run_ids))
+    tx.tell(f"DELETE FROM ledger_runs WHERE id {AMONG}", tx.many(run_ids))
+    remove_unused(tx, {name for run in runs for name in run.artifacts})
+    counts: Counts = Counter()
+    for run in runs:
+        counts.update(RunCounter().count(run.events()))
+    tx.tell_rows(_CARRY, sorted(stored_counts(counts)))
 
 
 def _put(tx: Transaction, made: Tombstone, key: SealKey | None) -> None:

@@ -46,7 +46,9 @@ _HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.lin
     WHERE thread = %s AND n = %s"""
 _ARTIFACTS = f"SELECT id, content FROM ledger_artifacts WHERE id {AMONG}"
 _FORKS = f"""SELECT thread, n, {COLUMNS} FROM ledger_events
-    JOIN ledger_runs ON ledger_runs.id = run WHERE kind = '{RunForked.kind}' ORDER BY run"""
+    JOIN ledger_runs ON ledger_runs.id = run WHERE kind = '{RunForked.kind}'{{}} ORDER BY run"""
+_ALL_FORKS = _FORKS.format("")
+_FORKS_OF = _FORKS.format(" AND family = (SELECT family FROM ledger_runs WHERE thread = %s LIMIT 1)")
 
 
 def open_row(tx: Transaction, thread: str) -> tuple[RunKey, int]:
@@ -72,8 +74,13 @@ def locked(tx: Transaction, database: str, run: RunKey) -> Head:
     Raises:
         LedgerUnavailableError: It is not there, or its row is damaged.
     """
-    tx.on_server(f"{RUN} {LOCKED}", run.thread, run.n)  # a statement of its own: the next one sees what came before
+    lock_row(tx, run)
     return head_of(tx, database, run)
+
+
+def lock_row(tx: Transaction, run: RunKey) -> None:
+    """Lock the row of a run, if it is there, with a statement of its own: the next one sees what came before."""
+    tx.on_server(f"{RUN} {LOCKED}", run.thread, run.n)
 
 
 def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
@@ -110,8 +117,8 @@ def transcript_of(tx: Transaction, database: str, run: RunKey) -> Transcript:
     return replace(bare, artifacts={name: kept[name] for name in named if name in kept})
 
 
-def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:
-    """Return the runs that are forks, each with the name of the run that it is a fork of."""
-    found = tx.ask(_FORKS)
+def forks_of(tx: Transaction, thread: str | None = None) -> list[tuple[RunKey, str]]:
+    """Return the forks in the family of a thread, or all, each with the name of the run that it is a fork of."""
+    found = tx.ask(_ALL_FORKS) if thread is None else tx.ask(_FORKS_OF, thread)
     rows = tx.read_rows(row for _, _, *row in found)
     return [(RunKey(thread, n), source_in(row.payload)) for (thread, n, *_), row in zip(found, rows, strict=True)]

@@ -1,10 +1,13 @@
 """Which threads are old enough to be removed, and what keeps one."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
+from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, slices_of, threads_of
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
@@ -25,6 +28,18 @@ def test_runs_are_put_together_by_thread() -> None:
         ["a.1", "a.2"],
         ["b.1"],
     ]
+
+
+@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=3), max_size=9))
+def test_threads_are_put_in_slices_of_so_many_events(events: list[list[int]]) -> None:
+    threads = [[run(f"t{n}", 1)._replace(seq=seq) for seq in one] for n, one in enumerate(events)]
+
+    slices = slices_of(threads, 12)
+
+    counts = [[sum(one.seq for one in runs) for runs in some] for some in slices]
+    assert [runs for some in slices for runs in some] == threads
+    assert all(some and (sum(some) <= 12 or len(some) == 1) for some in counts)
+    assert all(sum(some) + after[0] > 12 for some, after in pairwise(counts))
 
 
 def test_the_youngest_run_decides_whether_a_thread_is_old() -> None:

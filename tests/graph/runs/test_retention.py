@@ -295,7 +295,10 @@ def test_a_removal_that_fails_in_the_middle_leaves_the_thread_whole(database: Pa
     assert dump(database) == before
 
 
-def test_kill_9_leaves_each_thread_whole_or_gone(tmp_path: Path) -> None:
+def test_kill_9_leaves_each_thread_whole_or_gone_and_the_next_removal_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "TOGETHER", 8)
     path = tmp_path / "runs.db"
 
     async def fill(ledger: RunStore) -> None:
@@ -307,26 +310,55 @@ def test_kill_9_leaves_each_thread_whole_or_gone(tmp_path: Path) -> None:
     if child == 0:
 
         class Killed(SqliteLedger):
-            """A ledger whose process is killed while the tenth thread is removed."""
+            """A ledger whose process is killed within the third transaction, of four threads."""
 
-            async def remove(self, runs: Any, by: str) -> Any:
-                if runs[0].thread == "t30":
-                    asyncio.get_running_loop().call_later(0.0005, os.kill, os.getpid(), signal.SIGKILL)
-                return await super().remove(runs, by)
+            def _remove_checkpoints(self, tx: Any, thread: str) -> None:
+                super()._remove_checkpoints(tx, thread)
+                if thread == "t30":
+                    os.kill(os.getpid(), signal.SIGKILL)
 
-        asyncio.run(prune(Killed(path), ALL, "os:ada"))
-        os._exit(1)
+        try:
+            asyncio.run(prune(Killed(path), ALL, "os:ada"))
+        finally:
+            os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
     async def look(ledger: RunStore) -> int:
         found, faults = await missing(ledger)
         left = await ledger.runs()
-        assert faults == [] and len(left) + found.runs == 40 and found.runs >= 9
+        assert faults == [] and len(left) + found.runs == 40
         assert len([await ledger.events(run) for run in left]) == len(left)
         return len(left)
 
-    left = use(path, look)
-    assert left <= 31 and pruned(path).runs == left and use(path, look) == 0
+    assert use(path, look) == 32 and pruned(path).runs == 32 and use(path, look) == 0
+
+
+def test_others_write_between_the_transactions_of_a_removal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "TOGETHER", 8)
+
+    class Seen(SqliteLedger):
+        """A ledger in which a run is begun after each transaction of a removal."""
+
+        removed: list[int]
+
+        async def remove(self, threads: Any, by: str) -> Any:
+            found = await super().remove(threads, by)
+            self.removed.append(len(found))
+            await self.open_run(f"new{len(self.removed)}", [STARTED])
+            return found
+
+    async def main() -> tuple[Pruned, list[int], list[str]]:
+        ledger = Seen(tmp_path / "runs.db")
+        ledger.removed = []
+        for n in range(9):
+            await ledger.open_run(f"t{n}", [STARTED, ENDED] if n else [STARTED, *[called()] * 20, ENDED])
+        try:
+            return await prune(ledger, ALL, "os:ada"), ledger.removed, [run.thread for run in await ledger.runs()]
+        finally:
+            await ledger.close()
+
+    done, together, left = asyncio.run(main())
+    assert (done.runs, together, left) == (8, [4, 4], ["new2", "new1", "t0"])
 
 
 def test_a_pruned_run_says_so_and_its_thread_goes_on(tmp_path: Path) -> None:
