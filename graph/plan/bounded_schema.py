@@ -6,6 +6,7 @@ process that hangs (docs/decisions/0029-bounded-work.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -35,7 +36,7 @@ _COMPARED_WHOLE = {"const", "enum", "dependentRequired", "dependencies"}
 _QUADRATIC = {"unevaluatedItems", "unevaluatedProperties"}
 _LINEAR = {"items", "additionalItems", "contains", "additionalProperties", "propertyNames", "uniqueItems"}
 
-Keyword = Callable[[Any, Any, Any, Any], Iterable[ValidationError] | None]
+Keyword = Callable[[Any, Any, Any, Any], Iterable[ValidationError]]
 
 
 def schema_fault(schema: Mapping[str, Any]) -> str | None:
@@ -47,9 +48,11 @@ def schema_fault(schema: Mapping[str, Any]) -> str | None:
         kind = validators.validator_for(schema, default=validators.validator_for({}))
         with work_limit(MAX_WORK):
             meta = _bounded(kind)(kind.META_SCHEMA)
-            return next((error.message for error in meta.iter_errors(dict(schema))), None) or _fault_when_applied(
-                schema
-            )
+            for error in meta.iter_errors(dict(schema)):
+                return str(error.message)
+            with suppress(Unresolvable):
+                next(checker(schema).iter_errors({}), None)  # some faults show only when a schema is applied
+            return None
     except WorkLimitExceeded as error:
         return f"checking it {error}"
     except (ValueError, TypeError) as error:
@@ -103,15 +106,6 @@ def checker(schema: Mapping[str, Any]) -> Any:
     return _bounded(kind)(dict(schema), registry=NO_REMOTE_SCHEMAS)
 
 
-def _fault_when_applied(schema: Mapping[str, Any]) -> str | None:
-    """Return the fault that shows when an empty object is validated, None if there is no fault."""
-    try:
-        next(checker(schema).iter_errors({}), None)
-    except (Unresolvable, WorkLimitExceeded, RecursionError) as error:
-        return None if isinstance(error, Unresolvable) else str(error)
-    return None
-
-
 @lru_cache
 def _bounded(kind: Any) -> Any:
     """Return the validator class of a draft with keywords that count their work."""
@@ -138,7 +132,7 @@ def _counted(name: str, keyword: Keyword) -> Keyword:
         if isinstance(value, dict | list):
             spend(len(value) // _ENTRIES_A_STEP if name in _LINEAR else 0)
             spend(len(value) ** 2 // _ENTRIES_A_STEP if name in _QUADRATIC else 0)
-        for error in keyword(checker, wanted, value, schema) or ():
+        for error in keyword(checker, wanted, value, schema):
             spend(len(error.message) // _CHARACTERS_A_STEP)
             yield error
 

@@ -50,10 +50,8 @@ def describe_schema_error(error: "ValidationError") -> str:
     """Return the message of a schema error, with the value and the schema's operand shortened."""
     message = error.message
     for value in (error.instance, error.validator_value):
-        words = repr(value)
-        if len(words) > VALUE_CHARACTERS:
-            message = message.replace(words, short_repr(value))
-    within = sorted({_reason(part) for part in error.context or ()})
+        message = message.replace(repr(value), short_repr(value))
+    within = sorted({_reason(part) for part in error.context})
     if within:
         more = f"; and {len(within) - MAX_REASONS} more" if len(within) > MAX_REASONS else ""
         message = f"{message} ({'; '.join(within[:MAX_REASONS])}{more})"

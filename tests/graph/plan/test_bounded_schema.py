@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.plan.bounded_schema import bounded_errors, schema_fault
+from planner_executor.graph.plan.bounded_schema import bounded_errors, known_schema_fault, schema_fault
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.reading import read_plan
-from planner_executor.graph.plan.work import WorkLimitExceeded
+from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
 
 MOST_S = 5.0
 """Of processor time, for what a second is enough for elsewhere."""
@@ -74,6 +74,7 @@ def test_a_tool_of_such_a_schema_refuses_the_arguments_and_the_process_goes_on()
     assert time.process_time() - begun < MOST_S
 
 
+LONG = "texts of more than 100000 characters match nothing"
 SLOW = "^(a+)+$"
 TEXT = "a" * 60_000 + "!"
 
@@ -145,6 +146,10 @@ def test_equal_items_are_told_by_what_json_says() -> None:
         ({"properties": {"child": {"$ref": "#"}}, "required": ["n"]}, {"n": 1, "child": {"n": 2}}, True),
         ({"properties": {"child": {"$ref": "#"}}, "required": ["n"]}, {"n": 1, "child": {}}, False),
         ({"pattern": "[\\u4e00-\\u9fff]"}, "中", True),
+        ({"not": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "string"}}}, 1, True),
+        ({"properties": {}, "additionalProperties": True}, {"a": 1}, True),
+        ({"uniqueItems": False}, [1, 1], True),
+        ({"uniqueItems": True}, "aa", True),
     ],
 )
 def test_keywords_mean_what_they_mean_elsewhere(schema: dict[str, Any], value: Any, is_fit: bool) -> None:
@@ -161,6 +166,8 @@ def test_keywords_mean_what_they_mean_elsewhere(schema: dict[str, Any], value: A
         ({"properties": {"a": {"pattern": "(?!a)"}}}, "not a regular expression of RE2"),
         ({"patternProperties": {"(?!a)": {}}}, "not a regular expression of RE2"),
         ({"type": "text"}, "'text' is not valid"),
+        ({"enum": [float("nan")]}, "it is not JSON"),
+        ({"$id": "http://a.example/b", "$ref": "b"}, "refers to itself without end"),
     ],
 )
 def test_a_schema_that_cannot_be_used_is_named_before_it_is(schema: dict[str, Any], words: str) -> None:
@@ -174,3 +181,86 @@ def test_the_schemas_of_one_plan_share_a_bound(monkeypatch: pytest.MonkeyPatch) 
 
     assert read_plan({"steps": steps[:1]}, {}).issues == ()
     assert any("5000 steps of work" in issue.message for issue in read_plan({"steps": steps}, {}).issues)
+
+
+def steps(schema: dict[str, Any], value: Any) -> int:
+    with work_limit(1_000) as work:
+        list(bounded_errors(schema, value))
+    return work.most - work.left
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "count"),
+    [
+        ({"minimum": 1}, 2, 1),
+        ({"const": {"a": 1}}, {"a": 1}, 1 + 1 + 1 + 1),
+        ({"const": "x" * 198}, 1, 1 + 4 + 221 // 200),
+        ({"const": "x" * 170}, 1, 1 + 3),
+        ({"allOf": [{}] * 29}, 1, 1 + 2),
+        ({"allOf": [{}] * 30}, 1, 1 + 3),
+        ({"maxItems": 99}, list(range(20)), 1),
+        ({"contains": {}}, list(range(20)), 1 + 2),
+        ({"unevaluatedItems": True}, list(range(20)), 1 + 40),
+        ({"uniqueItems": True}, ["x" * 397], 1 + 1),
+        ({"uniqueItems": True}, ["x" * 398], 1 + 2),
+    ],
+)
+def test_each_keyword_costs_a_step_and_what_it_looks_at(schema: dict[str, Any], value: Any, count: int) -> None:
+    assert steps(schema, value) == count
+
+
+def test_a_value_may_cost_so_many_steps_and_have_so_many_errors() -> None:
+    with pytest.raises(WorkLimitExceeded, match="more than 300000 steps"):
+        list(bounded_errors({"unevaluatedItems": True}, list(range(2_000))))
+    assert len(list(bounded_errors({"items": {"type": "string"}}, list(range(60))))) == 50
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a"], "'a' was"),
+        (["b", "a"], "'a', 'b' were"),
+        ([chr(97 + n) for n in range(22)], ", ".join(repr(chr(97 + n)) for n in range(20)) + " were"),
+    ],
+)
+def test_names_that_are_not_allowed_are_told(names: list[str], told: str) -> None:
+    (error,) = bounded_errors({"additionalProperties": False}, dict.fromkeys(names))
+
+    assert error.message == f"Additional properties are not allowed ({told} unexpected)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "message"),
+    [
+        ("(?!a)", "x", "'(?!a)' is not a regular expression of RE2: invalid perl operator: (?!"),
+        ("^b$", "a" * 100_000, f"'{'a' * 1_000}' does not match '^b$'"),
+        ("^b$", "a" * 100_001, f"'{'a' * 1_000}' does not match '^b$'; {LONG}"),
+    ],
+)  # fmt: skip
+def test_a_text_that_does_not_match_is_told_with_its_beginning(pattern: str, text: str, message: str) -> None:
+    assert [error.message for error in bounded_errors({"pattern": pattern}, text)] == [message]
+
+
+def test_a_reference_to_elsewhere_is_no_fault_of_a_schema_by_itself() -> None:
+    assert schema_fault({"$ref": "https://a.example/b"}) is None
+
+
+class Looked(dict[str, Any]):
+    """A schema that counts how often somebody looks through it."""
+
+    looks = 0
+
+    def items(self) -> Any:
+        self.looks += 1
+        return super().items()
+
+
+@pytest.mark.parametrize(("length", "is_known"), [(20_000, True), (20_001, False)])
+def test_a_fault_is_remembered_of_schemas_up_to_a_length(length: int, is_known: bool) -> None:
+    schema = Looked(description="x" * (length - len(repr({"description": ""}))))
+
+    known_schema_fault(schema)
+    first = schema.looks
+    known_schema_fault(schema)
+
+    assert (schema.looks < 2 * first) is is_known

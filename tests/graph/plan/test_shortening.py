@@ -69,3 +69,32 @@ def test_of_many_messages_whole_ones_are_shown_and_the_others_counted() -> None:
 
 def test_what_is_short_stays_as_it_is() -> None:
     assert (shortened("abc", 3), short_repr("abc"), joined_messages(["a", "b"])) == ("abc", "'abc'", "a; b")
+
+
+@pytest.mark.parametrize(
+    ("most", "told"),
+    [
+        (19, "aaaa; bbbb; cccc; and 1 more"),
+        (16, "aaaa; bbbb; cccc; and 1 more"),
+        (15, "aaaa; bbbb; and 2 more"),
+        (3, "a…a; and 3 more"),
+    ],
+)
+def test_messages_are_joined_as_far_as_they_fit_with_what_stands_between_them(most: int, told: str) -> None:
+    assert joined_messages(["aaaa", "bbbb", "cccc", "dddd"], most) == told
+
+
+def test_a_value_of_so_many_characters_is_told_whole() -> None:
+    assert short_repr("x" * 118) == f"'{'x' * 118}'" and short_repr("x" * 119).endswith("… (121 characters)")
+
+
+def test_so_many_reasons_are_told_each_in_a_fifth_of_the_message() -> None:
+    types = ["array", "boolean", "integer", "null"]
+
+    def told(schema: dict[str, Any]) -> str:
+        (message,) = schema_errors(schema, "x")
+        return message.partition(" (")[2]
+
+    assert told({"anyOf": [{"type": one} for one in types[:3]]}).endswith("; it is not of type 'integer')")
+    assert told({"anyOf": [{"type": one} for one in types]}).endswith("'integer'; and 1 more)")
+    assert len(told({"anyOf": [{"const": "y" * 5_000}]})) == 201
