@@ -30,8 +30,8 @@ def since_blocks(content: PlanContent) -> Iterator[Block]:
         yield from change_blocks(content.changes, content.since, was_seen=content.was_seen)
     if content.comments:
         yield Prose("Comments on the previous plan, and what became of their steps:")
-    changed = {one.step: one for one in content.changes if not _is_of_answer(one)}
-    yield from (_comment(one, changed.get(one.step)) for one in content.comments)
+    changed = {one.step: one.fields for one in content.changes if not _is_of_answer(one)}
+    yield from (_comment(one, changed.get(one.step, ())) for one in content.comments)
 
 
 def change_blocks(changes: Sequence[Change], since: int, *, was_seen: bool = True) -> Iterator[Block]:
@@ -61,18 +61,17 @@ def _summary(changes: Sequence[Change]) -> PlanDiff:
 
 def _is_of_answer(change: Change) -> bool:
     """Whether a change is of the plan's answer, and not of a step of that name."""
-    return change.step == ANSWER and [one.field for one in change.fields] == [ANSWER]
+    return [one.field for one in change.fields] == [ANSWER]
 
 
-def _comment(comment: CommentContent, change: Change | None) -> Prose:
+def _comment(comment: CommentContent, fields: Sequence[FieldChange]) -> Prose:
     match comment.became:
         case "gone":
             now = "is gone"
         case "unchanged":
             now = "is unchanged"
         case "changed":
-            fields = [code(one.field) for one in change.fields] if change is not None else []
-            now = f"has another {enumerated(fields)}" if fields else "is new"
+            now = f"has another {enumerated([code(one.field) for one in fields])}" if fields else "is new"
     says = f" The planner says: {words(comment.says)}" if comment.says is not None else ""
     return Prose(f"{ITEM}{words(comment.text)}: {name(comment.step)} {now}.{says}")
 
@@ -112,8 +111,8 @@ def _removed(change: Change) -> list[str]:
     """Return what a removed step was."""
     fields = {one.field: plain_value(one.was) for one in change.fields if one.was is not None}
     args = {field.removeprefix(ARGUMENT): value for field, value in fields.items() if field.startswith(ARGUMENT)}
-    work = step_words({"id": change.step, **{name: fields[name] for name in fields if not name.startswith(ARGUMENT)}})
-    said = cut(plain(work.removeprefix(f"{change.step}: ")), CHARACTERS)
+    work = step_words({"id": change.step, **fields}).removeprefix(f"{change.step}: ")
+    said = cut(plain(work), CHARACTERS)
     return [*entry(f"{change.step} (removed): {said}"), *value_lines(args)]
 
 

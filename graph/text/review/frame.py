@@ -122,9 +122,8 @@ def widened(blocks: Iterable[Block], width: int) -> Iterator[Block]:
     """Yield the blocks with their data laid out for another width; a lone fence, of an earlier version, stays."""
     told = list(blocks)
     is_framed = any(isinstance(block, Prose) for block in told)
-    for block in told:
-        is_text = isinstance(block, Data) and block.kind == TEXT
-        yield Data(relaid(block.lines, width)) if is_framed and is_text and isinstance(block, Data) else block
+    for one in told:
+        yield Data(relaid(one.lines, width)) if is_framed and isinstance(one, Data) and one.kind == TEXT else one
 
 
 def is_plan(block: Block) -> bool:

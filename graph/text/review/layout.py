@@ -8,7 +8,7 @@ look like a line of ours, wherever they are broken, and a terminal can put the p
 import re
 from collections.abc import Iterable, Iterator
 
-from planner_executor.graph.plain_text.columns import columns
+from planner_executor.graph.plain_text.columns import columns, fitting
 from planner_executor.graph.plain_text.sanitize import escape
 
 WIDTH = 60
@@ -45,7 +45,7 @@ def fitted_line(line: str, width: int, under: int | None = None) -> list[str]:
     """
     if columns(line) <= width:
         return [line]
-    lead = line[:under] if under is not None else str(_LEAD.match(line)[0])  # type: ignore[index]
+    lead = line[:under] if under is not None else _lead(line)
     further = " " * (under if under is not None else _depth(lead) + GOES_ON)
     first, *others = broken(line[len(lead) :], max(MIN_ROOM, width - max(len(lead), len(further))))
     return [lead + first, *(further + other for other in others)]
@@ -71,22 +71,24 @@ def relaid(lines: Iterable[str], width: int) -> tuple[str, ...]:
     return tuple(part for lead, text in _wholes(lines) for part in entry(text, lead, width))
 
 
-def _wholes(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what each line of ours begins with, and its text with all lines that go on."""
-    lead, text, is_begun = "", "", False
+def _wholes(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """Return what each line of ours begins with, and its text with all lines that go on."""
+    wholes: list[tuple[str, str]] = []
     for line in lines:
-        further = _depth(lead) + GOES_ON
-        if is_begun and line[:further].isspace() and len(line) >= further:
-            part = line[further:]
+        if wholes and line.startswith(further := " " * (_depth(wholes[-1][0]) + GOES_ON)):
+            lead, text = wholes.pop()
+            part = line.removeprefix(further)
             text = text.removesuffix(BROKEN) + part if text.endswith(BROKEN) else f"{text} {part}"
-            continue
-        if is_begun:
-            yield lead, text
-        found = _LEAD.match(line)
-        lead, is_begun = found[0] if found else "", True
-        text = line[len(lead) :]
-    if is_begun:
-        yield lead, text
+        else:
+            lead = _lead(line)
+            text = line.removeprefix(lead)
+        wholes.append((lead, text))
+    return wholes
+
+
+def _lead(line: str) -> str:
+    """Return what a line begins with: spaces, a mark, a margin."""
+    return str(_LEAD.match(line)[0])  # type: ignore[index]
 
 
 def _depth(lead: str) -> int:
@@ -96,16 +98,8 @@ def _depth(lead: str) -> int:
 
 def _pieces(word: str, room: int) -> Iterator[str]:
     while columns(word) > room:
-        end = _fitting(word, room - 1)
-        best = max((word.rfind(mark, end // 2, end) for mark in "/,;:&?=.-_)}]"), default=-1)
-        end = best + 1 if best >= 0 else end
+        end = max(1, fitting(word, room - 1))
+        end = max(word.rfind(mark, end // 2, end) for mark in "/,;:&?=.-_)}]") + 1 or end
         yield f"{word[:end]}{BROKEN}"
         word = word[end:]
     yield word
-
-
-def _fitting(word: str, room: int) -> int:
-    end = min(len(word), room)
-    while end > 1 and columns(word[:end]) > room:
-        end -= 1
-    return max(1, end)

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plain_text.sanitize import escaped, visible
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.content import Shown, Whole
-from planner_executor.graph.text.review.layout import MARGIN, WIDTH, entry
+from planner_executor.graph.text.review.layout import GOES_ON, MARGIN, WIDTH, entry
 
 MAX_CHARACTERS = 4_000
 """Limit of all arguments of a call, or all results that a question shows, in characters."""
@@ -33,7 +33,7 @@ def value_lines(values: Mapping[str, JsonValue], indent: str = "    ") -> list[s
     return [
         line
         for key, value in values.items()
-        for lead, text in _named(key, value, most, WIDTH - len(indent))
+        for lead, text in _named(key, value, most, WIDTH - len(indent) - GOES_ON)
         for line in entry(text, indent + lead)
     ]
 

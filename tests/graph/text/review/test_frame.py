@@ -1,5 +1,6 @@
 """The frame of a review: the same blocks as Markdown, and as plain text of any width."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from planner_executor.graph.text.review.frame import (
     name,
     plain_description,
     redrawn,
+    sentences,
     to_blocks,
     to_markdown,
     to_text,
@@ -56,7 +58,11 @@ def test_a_description_of_an_earlier_version_is_read_too() -> None:
 
 
 def test_the_plan_alone_is_redrawn() -> None:
-    assert [block for block in redrawn(BLOCKS, "○ a\n○ b") if block not in BLOCKS] == [Data(("○ a", "○ b"), "plan")]
+    assert list(redrawn(BLOCKS, "○ a\n○ b")) == [*BLOCKS[:4], Data(("○ a", "○ b"), "plan"), BLOCKS[5]]
+
+
+def test_an_item_of_a_list_goes_on_below_its_words() -> None:
+    assert to_text([Prose("- one two three four five")], 11).split("\n") == ["- one two", "  three", "  four five"]
 
 
 @given(st.lists(st.text("ab計é-", min_size=1, max_size=90), min_size=1, max_size=12), st.integers(40, 120))
@@ -70,12 +76,24 @@ def test_prose_keeps_to_the_width_and_breaks_between_words(parts: list[str], wid
         assert set(whole) <= {"We", *parts}
 
 
-def test_a_long_list_says_how_much_is_left_out_of_its_middle() -> None:
-    assert more([f"- {n}" for n in range(9)], 6, "steps") == [
-        "- 0", "- 1", "- 2", "- 3", "- ... and 3 more steps here", "- 7", "- 8",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        (6, ["0", "1", "2", "3", "4", "5"]),
+        (7, ["0", "1", "2", "3", "- ... and 1 more steps here", "5", "6"]),
+        (9, ["0", "1", "2", "3", "- ... and 3 more steps here", "7", "8"]),
+    ],
+)
+def test_a_long_list_says_how_much_is_left_out_of_its_middle(count: int, told: list[str]) -> None:
+    assert more([str(n) for n in range(count)], 6, "steps") == told
 
 
 def test_names_and_words_of_strangers_are_code() -> None:
     assert name("write_file") == "write_file" and name("_a_") == "`_a_`" and name("www.evil.com") == "`www.evil.com`"
     assert words("two\nlines `x`!") == "``two\\u{a}lines `x`!``"
+    assert name("a" * 60) == "a" * 60 and len(name("a" * 61)) == 62
+    assert words("a" * 600) == f"`{'a' * 600}`" and len(words("a" * 601)) == 602
+
+
+def test_sentences_of_the_record_are_items_of_a_list() -> None:
+    assert list(sentences(["a failed: <no>"])) == [Prose("- a failed: \\<no\\>")]

@@ -33,3 +33,9 @@ def test_many_calls_without_a_preview_are_counted() -> None:
 
 def test_nothing_is_said_where_no_tool_has_a_preview() -> None:
     assert told() == ""
+
+
+def test_a_preview_that_is_gone_and_one_that_is_cut_say_so() -> None:
+    assert told(PreviewContent(place="s", tool="note", none="it failed", was="a")).endswith("| -a\n    | +it failed")
+    assert told(PreviewContent(place="s", tool="note", was="a")).endswith("| -a\n    | +")
+    assert told(PreviewContent(place="s", tool="note", text="ab", length=9)).endswith("| ab\n    and 7 characters more")

@@ -2,13 +2,26 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.sanitize import escaped
-from planner_executor.graph.text.review.layout import WIDTH, relaid
-from planner_executor.graph.text.review.values import MAX_CHARACTERS, cut, shown, text_lines, value_lines
+from planner_executor.graph.review.content import LARGEST_VALUE, Whole
+from planner_executor.graph.review.content import shown as shown_in_review
+from planner_executor.graph.text.review.layout import WIDTH, entry, relaid
+from planner_executor.graph.text.review.values import (
+    MAX_CHARACTERS,
+    cut,
+    is_whole,
+    plain_value,
+    shown,
+    text_lines,
+    told,
+    value_lines,
+)
 
 LENGTHS = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=8), st.integers(0, 9_000), min_size=1, max_size=8)
 VALUES = st.recursive(
@@ -89,3 +102,51 @@ def test_a_text_loses_nothing(text: str) -> None:
 
 def shown_line(text: str) -> str:
     return escaped(text).replace("↩", "\\u{21a9}")
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (["x" * 46], [f'    v: ["{"x" * 46}"]']),
+        (["é" * 45, "b" * 5], ["    v:", "      [", f'        "{"é" * 45}",', '        "bbbbb"', "      ]"]),
+        (["x" * 40, "y" * 3], [f'    v: ["{"x" * 40}","{"y" * 3}"]']),
+        (["x" * 40, "y" * 4], ["    v:", "      [", f'        "{"x" * 40}",', '        "yyyy"', "      ]"]),
+        ("x" * 60, ["    v:", f'       "{"x" * 51}↩', f'       {"x" * 9}"']),
+    ],
+)
+def test_a_list_is_laid_out_if_it_needs_more_than_a_line(value: JsonValue, lines: list[str]) -> None:
+    assert value_lines({"v": value}) == lines
+
+
+@pytest.mark.parametrize(("length", "is_laid_out"), [(3996, True), (3997, False)])
+def test_a_list_is_laid_out_if_it_is_shown_whole(length: int, is_laid_out: bool) -> None:
+    values: dict[str, JsonValue] = {"v": ["x" * length]}
+
+    assert (value_lines(values)[1] == "      [") is is_laid_out is is_whole(values)
+
+
+def test_a_text_is_cut_at_exactly_so_many_characters() -> None:
+    assert cut("x" * 40, 40) == "x" * 40 and " ... 1 more characters, digest " in cut("x" * 41, 40)
+    assert value_lines({"v": "x" * 3998}) == entry(f'v: "{"x" * 3998}"', "    ")
+
+
+def test_what_short_values_leave_is_for_the_long_ones() -> None:
+    lines = relaid(value_lines({"a": "x" * 1331, "b": "x" * 1331, "c": "x" * 8998}), 9_000)
+
+    assert "... 7666 more characters, " in lines[2]
+
+
+def test_of_a_long_text_of_lines_the_middle_is_left_out_and_counted() -> None:
+    told = [" ".join(line.split()) for line in relaid(text_lines(f"{'a' * 2_000}{'b' * 100}{'c' * 2_000}"), 9_000)]
+
+    assert told[0] == f"| {'a' * 2_000}" and told[2] == f"| {'c' * 2_000}"
+    assert told[1].startswith("... 100 more characters, digest ") and len(told) == 3
+    assert len(text_lines("a\n" * 2_000)) == 2_001
+
+
+def test_of_a_large_value_both_ends_are_told() -> None:
+    large = shown_in_review("ab" * LARGEST_VALUE)
+
+    told_of_it = f"... {2 * LARGEST_VALUE + 2} bytes in all, digest b86be5989a60 ..."
+    assert told(large, 7) == f'"ab {told_of_it} ab"'
+    assert plain_value(large) == told(large, MAX_CHARACTERS) and plain_value(Whole(value=[1])) == [1]
