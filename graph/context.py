@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, RateLimiter, process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
@@ -15,7 +15,6 @@ from planner_executor.graph.client_context import Context
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
-from planner_executor.graph.notices.notifier import Notifier
 from planner_executor.graph.plan.library import Library
 from planner_executor.graph.plan.recent import Recent
 from planner_executor.graph.policy.terms import Comparison, Terms
@@ -23,9 +22,12 @@ from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.record.budget import Budget, limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
-from planner_executor.graph.review.content import PlanContent
 from planner_executor.graph.settings.identity import Adapter
 from planner_executor.graph.settings.settings import SETTINGS, Settings
+
+if TYPE_CHECKING:
+    from planner_executor.graph.notices.notifier import Notifier
+    from planner_executor.graph.review.content import PlanContent
 
 PLAIN_SETTINGS = tuple(name for name in SETTINGS if name not in ("policy", "budget"))
 """The settings that the record keeps as they are."""
@@ -48,9 +50,9 @@ class Services:
     """Verifies the people whom calling code names."""
     library: Library = field(default_factory=dict)
     """The playbooks that planners may choose, by name."""
-    notifier: Notifier | None = field(default=None, repr=False, compare=False)
+    notifier: "Notifier | None" = field(default=None, repr=False, compare=False)
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
-    reviews: Recent[tuple[PlanContent, str]] = field(default_factory=Recent, repr=False, compare=False)
+    reviews: "Recent[tuple[PlanContent, str]]" = field(default_factory=Recent, repr=False, compare=False)
     """What the reviews of plans say, as data and in words; a plan that a person approves needs both three times."""
     judges_terms: bool = True
     """Whether a run is compared with its terms on record; a replay is under whatever the record says."""

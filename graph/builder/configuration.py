@@ -17,7 +17,6 @@ from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABL
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.catalog import ToolSpec, absent_in
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
-from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget
 from planner_executor.graph.settings.settings import CHOICES, SETTINGS, Settings
@@ -203,6 +202,8 @@ def policy_of(given: Any) -> Policy:
     """
     if given is None:
         return NO_POLICY
+    from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml  # many agents have no policy
+
     if isinstance(given, Policy):
         return policy_from(given.to_json())
     if isinstance(given, Mapping):

@@ -3,12 +3,12 @@
 import asyncio
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, Protocol, Unpack, cast
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -53,7 +53,7 @@ from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.lifetime import LoopThread
 from planner_executor.graph.nodes.review.calls import with_settled_calls
-from planner_executor.graph.notices.notifier import notifier_of
+from planner_executor.graph.notices.addresses import addresses_of
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.observing.observed import observed
 from planner_executor.graph.observing.otel_export import with_exported_spans
@@ -65,6 +65,9 @@ from planner_executor.graph.settings.settings import GivenSettings
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.state import Input, State, StateUpdate
 from planner_executor.graph.words.name_list import right_name
+
+if TYPE_CHECKING:
+    from planner_executor.graph.notices.notifier import Notifier
 
 Graph = BoundedGraph
 NAME = "planner-executor"
@@ -288,6 +291,19 @@ def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapte
     """
     named = identity_in_file(config)
     return adapter_named(named, Toolbox(tools).specs) if named is not None else None
+
+
+def notifier_of(config: str | Path | None, ledger: Callable[[], Awaitable[Ledger]]) -> "Notifier | None":
+    """Return the sender of notices, None if the settings file names no addresses.
+
+    Raises:
+        ConfigError: Its table `[notify]` is invalid, or the file is not trusted.
+    """
+    if (addresses := addresses_of(config)) is None:
+        return None
+    from planner_executor.graph.notices.notifier import Notifier
+
+    return Notifier(ledger, addresses)
 
 
 def playbooks_in_file(config: str | Path | None, tools: Mapping[str, ToolSpec]) -> Library:

@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, Too
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.utils import count_tokens_approximately
 
-from planner_executor.graph.chat_models.json_text import NoJson, json_from
 from planner_executor.graph.chat_models.settings import OFFLINE
 
 Flaw = Literal["refused", "truncated", "empty"]
@@ -130,6 +129,8 @@ def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
 def _arguments(text: str | None) -> dict[str, Any] | None:
     if not (text or "").strip():
         return {}
+    from planner_executor.graph.chat_models.json_text import NoJson, json_from  # few answers have calls that are broken
+
     try:
         found = json_from(text or "")
     except NoJson:

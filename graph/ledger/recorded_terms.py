@@ -4,7 +4,6 @@ from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import content_value, tools_of
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy import Policy
-from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.policy.terms import Terms
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Configuration
@@ -18,6 +17,10 @@ async def policy_of(ledger: Ledger, configured: Configuration) -> Policy:
     Raises:
         PolicyError: A newer release wrote it, or a redaction changed it.
     """
+    from planner_executor.graph.policy.policy_file import (
+        policy_from,  # a run with another model or tool, seldom, asks for it
+    )
+
     raw = configured.settings.get("policy") if configured.policy is None else None
     found = await content_value(ledger, configured.policy) if raw is None else raw
     return policy_from(found or {}, "the policy on record")

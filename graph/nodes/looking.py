@@ -11,7 +11,8 @@ from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.plan.look import MOST_LOOKS, MOST_LOOKS_OF_A_RUN, Look
+from planner_executor.graph.plan.look import MOST_LOOKS_OF_A_RUN, Look
+from planner_executor.graph.plan.normalization import MOST_LOOKS
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.prompts.data import bounded
 

@@ -8,12 +8,14 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, create_model
 
-from planner_executor.graph.notices.notice import KINDS
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.settings.settings_file import Table, TextOrVariable, settings_file
 from planner_executor.graph.words.name_list import listed, right_name
 from planner_executor.graph.words.tables import List, OpenTable, Says, Shape, Text, fault
 
+KINDS = ("waits", "expires", "escalated", "failed", "ended")
+"""That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended with
+less than it was to do (see `graph.record.run_status.is_failure`), or otherwise."""
 WEBHOOKS = ("https", "http")
 LEAST_SECRET = 16
 

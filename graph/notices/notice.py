@@ -11,9 +11,6 @@ from planner_executor.graph.record.run_status import FAILURES
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.text.inbox import asked_in_words
 
-KINDS = ("waits", "expires", "escalated", "failed", "ended")
-"""That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended with
-less than it was to do (see `graph.record.run_status.is_failure`), or otherwise."""
 NAME_CHARACTERS = 100
 """How much of a run's name a title holds."""
 VERBS = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from pathlib import Path
 from typing import cast
 from weakref import WeakSet
 
@@ -15,7 +14,7 @@ from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.lifetime import LoopThread
-from planner_executor.graph.notices.addresses import Addresses, addresses_of
+from planner_executor.graph.notices.addresses import Addresses
 from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.observing.log import LOGGER
 from planner_executor.graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
@@ -110,13 +109,3 @@ _all: WeakSet[Notifier] = WeakSet()
 def _finish_all() -> None:
     for notifier in tuple(_all):
         notifier.finish(AT_END_S)
-
-
-def notifier_of(config: str | Path | None, ledger: Callable[[], Awaitable[Ledger]]) -> Notifier | None:
-    """Return the sender of notices, None if the settings file names no addresses.
-
-    Raises:
-        ConfigError: Its table `[notify]` is invalid, or the file is not trusted.
-    """
-    addresses = addresses_of(config)
-    return Notifier(ledger, addresses) if addresses is not None else None

@@ -14,8 +14,7 @@ from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.fields import ALWAYS
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.look import MOST_LOOKS
-from planner_executor.graph.plan.normalization import CANNOT, LOOK, PLAYBOOK
+from planner_executor.graph.plan.normalization import CANNOT, LOOK, MOST_LOOKS, PLAYBOOK
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import KINDS, StepKind
 

@@ -12,8 +12,6 @@ from planner_executor.graph.plan.normalization import LOOK, unwrap
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.words.name_list import listed
 
-MOST_LOOKS = 8
-"""Most calls of one proposal."""
 MOST_LOOKS_OF_A_RUN = 24
 
 

@@ -30,6 +30,8 @@ STEP = "step"
 FIELDS = tuple(Step.model_fields)
 CANNOT = "cannot"
 LOOK = "look"
+MOST_LOOKS = 8
+"""Most calls of one proposal to look."""
 PLAYBOOK = "playbook"
 NO_PLAYBOOK = "only a whole new plan uses playbooks; give the steps themselves here"
 ON_COMMENTS = "on_comments"

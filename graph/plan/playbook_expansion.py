@@ -13,8 +13,9 @@ from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.library import KnownPlaybook, Library
 from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAYBOOK, name_of, read_ids, unwrap
 from planner_executor.graph.plan.params import Params, Trust, params_json, value_faults
-from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, read_params, read_plan
+from planner_executor.graph.plan.reading import ParsedPlan, read_params, read_plan
 from planner_executor.graph.plan.references import moved_parameters, parameters_in, references_in, renamed
+from planner_executor.graph.plan.schema import MAX_STEPS
 from planner_executor.graph.plan.step_kind import KINDS
 from planner_executor.graph.words.name_list import listed, right_name
 

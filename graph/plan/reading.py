@@ -15,11 +15,10 @@ from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.json_values import TOO_DEEP, json_faults
 from planner_executor.graph.plan.normalization import group_notes, name_of, read_fields, unknown_key, unwrap
 from planner_executor.graph.plan.params import NO_PARAMS, Param, Params, params_faults, params_json
-from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.schema import MAX_STEPS, Plan, Step
 from planner_executor.graph.plan.validation import graph_issues, step_issues
 from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
 
-MAX_STEPS = 10_000
 MAX_WORK = 10_000_000
 """Limit of work for all schemas and arguments of one plan, counted by `graph.plan.work`."""
 

@@ -9,9 +9,9 @@ from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.normalization import read_id, unknown_key, unwrap
 from planner_executor.graph.plan.plan_diff import PlanDiff
-from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_params, read_steps
+from planner_executor.graph.plan.reading import ParsedPlan, finish, no_object, read_params, read_steps
 from planner_executor.graph.plan.references import references_in
-from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.schema import MAX_STEPS, Plan
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.validation import graph_issues
 

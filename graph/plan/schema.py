@@ -39,6 +39,8 @@ from planner_executor.graph.plan.when import WHEN_SCHEMA, When, of_when
 
 ITEM = "item"
 """Name of the item in a step with `for_each`: `{item_result}`, `{item_result.url}`."""
+MAX_STEPS = 10_000
+"""Most steps of a plan."""
 MAX_ITEMS = 20
 
 _STEP_ID = r"^[A-Za-z][A-Za-z0-9_]*$"

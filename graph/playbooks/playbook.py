@@ -16,7 +16,6 @@ from planner_executor.graph.plan.inline_schema import inline_schema_fault, schem
 from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
-from planner_executor.graph.plan.playbook_expansion import read_expanded
 from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.record.budget import read_budget
 from planner_executor.graph.words.name_list import listed
@@ -174,6 +173,8 @@ class Playbook:
         self, tools: Mapping[str, ToolSpec], values: Mapping[str, JsonValue], library: Library = NO_LIBRARY
     ) -> list[str]:
         """Return the faults of the plan with these values, in words; it may use playbooks of the library."""
+        from planner_executor.graph.plan.playbook_expansion import read_expanded  # few agents have playbooks
+
         return [str(issue) for issue in read_expanded(self.plan(values), tools, library, "user").issues]
 
     def changes(self, tools: Mapping[str, ToolSpec]) -> list[str]:

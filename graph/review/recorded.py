@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.record.events import ReviewRequested
-from planner_executor.graph.review.request import allowed_for, config
-from planner_executor.graph.review.request_json import GATE, RequestJson
+from planner_executor.graph.review.request_json import GATE, RequestJson, allowed_for, config
 
 
 def request_on_record(

@@ -12,7 +12,14 @@ from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent
-from planner_executor.graph.review.request_json import ActionName, DecisionType, beside_plans, request_digest
+from planner_executor.graph.review.request_json import (
+    ActionName,
+    DecisionType,
+    allowed_for,
+    beside_plans,
+    config,
+    request_digest,
+)
 
 UNCHANGED = "the plan stays as it was"
 """Beginning of the error of a request that is repeated because feedback led to no other plan."""
@@ -21,14 +28,6 @@ ANEW = "; review the request below"
 
 PLAN_LINE = "Plan: "
 """Beginning of the line with the digest of the plan that a call, a gate or a question is in."""
-
-ALLOWED: Mapping[ActionName, tuple[DecisionType, ...]] = {
-    "run_plan": ("approve", "edit", "reject"),
-    "run_step": ("approve", "edit", "reject"),
-    "answer_question": ("edit", "reject"),
-    "settle_effect": ("edit", "reject"),
-    "raise_budget": ("edit", "reject"),
-}
 
 
 @dataclass(frozen=True)
@@ -173,16 +172,6 @@ class ReviewRequest:
             f"{PLAN_LINE}{self.digest}\n\n" if self.binding else ""
         )  # a budget may be spent before there is a plan
         return f"{of_plan}{digest_line(self._own_digest)}"
-
-
-def allowed_for(name: ActionName, *, is_gate: bool) -> tuple[DecisionType, ...]:
-    """Return the types of decisions about an action; a gate, which no call belongs to, has nothing to edit."""
-    return tuple(one for one in ALLOWED[name] if one != "edit" or not is_gate)
-
-
-def config(name: ActionName, allowed: Sequence[DecisionType]) -> dict[str, Any]:
-    """Return what a request says of the decisions about one action, in the shape of LangChain."""
-    return {"action_name": name, "allowed_decisions": list(allowed)}
 
 
 def asked_again(error: str) -> str:

@@ -14,6 +14,23 @@ GATE = "gate"
 RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""
 ActionJson = Mapping[str, Any]
+ALLOWED: Mapping[ActionName, tuple[DecisionType, ...]] = {
+    "run_plan": ("approve", "edit", "reject"),
+    "run_step": ("approve", "edit", "reject"),
+    "answer_question": ("edit", "reject"),
+    "settle_effect": ("edit", "reject"),
+    "raise_budget": ("edit", "reject"),
+}
+
+
+def allowed_for(name: ActionName, *, is_gate: bool) -> tuple[DecisionType, ...]:
+    """Return the types of decisions about an action; a gate, which no call belongs to, has nothing to edit."""
+    return tuple(one for one in ALLOWED[name] if one != "edit" or not is_gate)
+
+
+def config(name: ActionName, allowed: Sequence[DecisionType]) -> dict[str, Any]:
+    """Return what a request says of the decisions about one action, in the shape of LangChain."""
+    return {"action_name": name, "allowed_decisions": list(allowed)}
 
 
 def digest_of_all(request: RequestJson) -> str:

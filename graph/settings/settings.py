@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 from planner_executor.graph.plan.attempts import AttemptLimits
-from planner_executor.graph.plan.reading import MAX_STEPS
+from planner_executor.graph.plan.schema import MAX_STEPS
 from planner_executor.graph.policy.modes import ApprovalMode, Replan
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.budget import NO_BUDGET, Budget

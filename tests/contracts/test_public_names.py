@@ -127,7 +127,7 @@ def test_an_open_agent_has_imported_nothing_of_a_run_and_imports_a_node_beside_i
         }
     )
     assert "pydantic_settings" not in opened
-    assert len(ours) <= 490
+    assert len(ours) <= 460
     assert {f"planner_executor.graph.nodes.{name}" for name in ("planner", "reviewer")} <= aside
 
 

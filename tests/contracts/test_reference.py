@@ -33,7 +33,7 @@ from planner_executor.graph.plan import (
     schema_shape,
 )
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.normalization import ALIASES
+from planner_executor.graph.plan.normalization import ALIASES, MOST_LOOKS
 from planner_executor.graph.record.events import TYPES
 from planner_executor.graph.settings.run_settings import Setting
 from planner_executor.graph.settings.settings import DEFAULTS, SETTINGS
@@ -211,7 +211,7 @@ def bounds() -> Iterator[str]:
         ("a plan: input, file, edit, model's answer", "client, model", f"{DEFAULTS['max_steps']:,} steps, {deep}"),
         ("answers, edits, resume values, states", "client", "as plans, also for JSON in text"),
         ("values of `params`", "client, model", f"{params.MOST:,}, of {params.MAX_CHARACTERS:,} characters each"),
-        ("looks", "model", f"{look.MOST_LOOKS} in a proposal, {look.MOST_LOOKS_OF_A_RUN} in a run"),
+        ("looks", "model", f"{MOST_LOOKS} in a proposal, {look.MOST_LOOKS_OF_A_RUN} in a run"),
         (
             "schemas in `output` and `checks`, and of tools",
             "model, server",

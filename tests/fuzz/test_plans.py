@@ -18,7 +18,8 @@ from planner_executor.graph.plan.references import references_in, resolve
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.review.decision import InvalidResponse, read_answer
-from planner_executor.graph.review.request import ALLOWED, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import ALLOWED
 from planner_executor.graph.text.drawing.svg import plan_svg
 from planner_executor.graph.text.drawing.text import plan_text
 

@@ -6,18 +6,20 @@ is removed: the messages of a thread stay valid for models, which want a result 
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolCall
 
-from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.state import CALL, REVIEW, StateUpdate
+
+if TYPE_CHECKING:
+    from planner_executor.graph.review.request import ReviewRequest
 
 STILL_OPEN = ("review", "announce")
 """Routes on which the request of the last message stays as it is."""
 
 
-def calls_for(request: ReviewRequest) -> list[ToolCall]:
+def calls_for(request: "ReviewRequest") -> list[ToolCall]:
     """Return the tool call that carries a request of one action; none for several, which buttons cannot decide."""
     if len(request.actions) != 1:
         return []

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.notices.addresses import NOTIFY, Address, Addresses, addresses_of
-from planner_executor.graph.notices.notice import KINDS
+from planner_executor.graph.notices.addresses import KINDS, NOTIFY, Address, Addresses, addresses_of
 from planner_executor.graph.record.run_key import RunKey
 
 GOOD = """

@@ -12,8 +12,7 @@ from planner_executor.graph.errors import LedgerUnavailableError, NoticeError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.notices import apprise, webhook
-from planner_executor.graph.notices.addresses import Address, Addresses
-from planner_executor.graph.notices.notice import KINDS
+from planner_executor.graph.notices.addresses import KINDS, Address, Addresses
 from planner_executor.graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary

@@ -6,8 +6,7 @@ from typing import get_args
 import pytest
 
 from planner_executor.graph.desk.pages.lists import ASKS
-from planner_executor.graph.review.request import ALLOWED
-from planner_executor.graph.review.request_json import ActionName
+from planner_executor.graph.review.request_json import ALLOWED, ActionName
 from planner_executor.graph.review.response import WORDS
 from planner_executor.graph.text.inbox import ASKED
 

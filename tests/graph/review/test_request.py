@@ -12,8 +12,8 @@ from planner_executor.graph.desk.pages.lists import ASKS
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.deadline import Deadline
-from planner_executor.graph.review.request import ALLOWED, ReviewAction, ReviewRequest
-from planner_executor.graph.review.request_json import ActionName, digest_of_all
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.request_json import ALLOWED, ActionName, digest_of_all
 from planner_executor.graph.review.response import WORDS
 from planner_executor.graph.text.inbox import ASKED
 
