@@ -15,9 +15,6 @@ from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingCall
 from planner_executor.graph.record.values import Kept
 
-ALONE = "alone"
-"""Owner name for the length of one transaction; it is never committed."""
-
 
 class Batch(NamedTuple):
     """Events, and what is written or checked with them; see `graph.ledger.protocol.Ledger.write`."""
@@ -78,5 +75,5 @@ class OwnedWriter(CheckedReader):
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         """Write a batch in one transaction, and return the run from its `after`-th event on.
 
-        Without a lease, `ALONE` owns the run until the transaction ends. None if the run has another owner.
+        Without a lease the run must be free, and is left so under a new token. None if it has an owner.
         """

@@ -243,7 +243,7 @@ def _repeated(events: Sequence[Event]) -> Iterator[str]:
         if event.kind == "review_requested" and "run_plan" in told["asked"]:
             named = told["digest"]
         elif event.kind == "decided":
-            named = told["digest"] if told["decision"] == "approve" and not told["settled"] else None
+            named = told["digest"] if told["decision"] == "approve" and not told.get("settled") else None
         else:
             named = (
                 begun[event.step, told.get("item"), told["call"]] if event.kind == "call_finished" else told.get("key")

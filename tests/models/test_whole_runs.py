@@ -66,7 +66,8 @@ def test_the_main_job_by_the_facade(aimock: Any, tmp_path: Path) -> None:
     assert (run.status, run.answer) == ("succeeded", {"report": str(report), "trend": "Solar power grows fastest"})
     check_the_brief(report)
     assert [payload["usage"]["total_tokens"] for payload in ended] == [16, 16, 16]
-    assert [[attempt["kind"] for attempt in payload["attempts"]] for payload in ended] == [["rate_limit"], [], []]
+    attempts = [payload.get("attempts", []) for payload in ended]
+    assert [[attempt["kind"] for attempt in tried] for tried in attempts] == [["rate_limit"], [], []]
     assert len(aimock.requests) == 4
 
 

@@ -111,15 +111,15 @@ class Oracle:
             self.approval = voters, seq, tuple(self.askers)
         if said.get("with_plan") is not None:
             self.with_plan = {one["key"]: (voters, seq) for one in said["with_plan"]}
-        self.seen |= dict.fromkeys(said["steps"], (voters, seq))
+        self.seen |= dict.fromkeys(said.get("steps", ()), (voters, seq))
         kinds = {step["id"]: "gate" in step for step in self.plan.get("steps", ())}
-        for step in said["given"]:
+        for step in said.get("given", {}):
             self.givers[f"step {step}"] = Given(voters, seq, not kinds.get(step, False), step)
         for key in said.get("replaced", ()):
             self.givers[f"call {key}"] = Given(voters, seq, asks=False)
-        for settled in said["settled"]:
+        for settled in said.get("settled", []):
             self._settled(voters, settled)
-        if said["budget"]:
+        if said.get("budget"):
             self.givers["limit"] = Given(voters, seq, asks=False)
             self.cost_usd = said["budget"].get("cost_usd", self.cost_usd)
 

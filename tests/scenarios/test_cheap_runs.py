@@ -56,25 +56,34 @@ def test_what_runs_have_in_common_is_stored_once(tmp_path: Path) -> None:
 
 
 class CountingDatabase(Database):
-    """A database that counts what it is asked for."""
+    """A database that counts what it is asked for, and the statements that it executes, those of transactions too."""
 
-    asked = 0
+    asked = statements = 0
 
     async def do(self, do: Any, thread: str | None = None, **how: Any) -> Any:
         self.asked += 1
-        return await super().do(do, thread, **how)
+
+        def traced(tx: Any) -> Any:
+            tx.set_trace_callback(self.count)
+            return do(tx)
+
+        return await super().do(traced, thread, **how)
+
+    def count(self, _: str) -> None:
+        """Count a statement."""
+        self.statements += 1
 
 
-def test_a_run_of_one_step_asks_the_ledger_sixteen_times(tmp_path: Path) -> None:
+def test_a_run_of_one_step_asks_the_ledger_sixteen_times_with_so_many_statements(tmp_path: Path) -> None:
     ledger = SqliteLedger(tmp_path / "runs.db")
     ledger._file = counting = CountingDatabase(ledger.name, list, 60.0)
     graph = build_graph(ScriptedModel([PLAN] * 2), tools=own_tools(), checkpointer=InMemorySaver(), ledger=ledger)
     for name in ("before", "counted"):
-        counting.asked = 0
+        counting.asked = counting.statements = 0
         graph.invoke({"goal": "g"}, on_thread(name))
         graph.invoke(Command(resume="approve"), on_thread(name))
 
-    assert counting.asked <= 16
+    assert (counting.asked, counting.statements) == (16, 121)
 
 
 class CountingSaver(InMemorySaver):

@@ -11,7 +11,7 @@ from planner_executor.graph.ledger.memory.event_reader import EventReader
 from planner_executor.graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
 from planner_executor.graph.ledger.memory.standing import counted
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
-from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
+from planner_executor.graph.ledger.owned_writer import Batch, OwnedWriter
 from planner_executor.graph.ledger.ownership import Ownership
 from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, no_events
 from planner_executor.graph.ledger.reading import Snapshot
@@ -149,17 +149,15 @@ class EventStore(OwnedWriter, EventReader):
         return stored.hold(row, self._beat_s), stored.found(0)
 
     def _write_alone(self, run: RunKey, batch: Batch, after: int) -> Snapshot | None:
-        """Own a run for one transaction; return None if somebody else owns it."""
+        """Write to a run that is free, and leave it so under a new token; return None if somebody owns it."""
         stored = self._store.run(self.name, run)
-        # The store's lock is held until the run is free again, so nobody meets this owner.
-        row = claimed(stored.look(), ALONE)
+        row = claimed(stored.look(), "")
         if row is None:
             return None
         if batch.control_seq is not None:
             check_control_seq(self.name, run, batch.control_seq, stored.control_seq)
         self._write_counted(stored, batch)
         stored.hold(row, self._beat_s)
-        stored.release(row.token)
         return stored.found(after)
 
     def _write_counted(self, stored: StoredRun, batch: Batch) -> int:

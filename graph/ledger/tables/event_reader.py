@@ -9,7 +9,7 @@ from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.families import other_runs
 from planner_executor.graph.ledger.tables.run_names import last_number
-from planner_executor.graph.ledger.tables.run_rows import found_of, run_id_of
+from planner_executor.graph.ledger.tables.run_rows import found_of, latest_of, run_id_of
 from planner_executor.graph.ledger.tables.standing import give, revoke, standing
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
 from planner_executor.graph.record.run_key import RunKey
@@ -54,11 +54,7 @@ class EventReader(CheckedReader):
         return await self._file.look(lambda tx: last_number(tx, thread), thread)
 
     async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
-        def look_up(tx: Transaction) -> tuple[RunKey, Snapshot] | None:
-            run = RunKey(thread, last_number(tx, thread))
-            return (run, self._look_up(tx, run, after if run == known else 0)) if run.n else None
-
-        return await self._file.look(look_up, thread)
+        return await self._file.look(lambda tx: latest_of(tx, self.name, thread, known, after), thread)
 
     async def _content(self, artifact_id: str) -> str | None:
         query = "SELECT content FROM ledger_artifacts WHERE id = %s"

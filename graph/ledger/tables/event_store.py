@@ -7,11 +7,12 @@ from typing import TypeVar
 from planner_executor.graph.ledger.chaining import must_sync
 from planner_executor.graph.ledger.family import effects_in
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.lease import Holder, Pace
-from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.owned_writer import Batch, OwnedWriter
 from planner_executor.graph.ledger.ownership import Held, Ownership
 from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, no_events
 from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import check_control_seq
 from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.caps import enter
@@ -20,8 +21,8 @@ from planner_executor.graph.ledger.tables.event_writer import EventWriter
 from planner_executor.graph.ledger.tables.families import check_family
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.lease_table import SqlAttempt, SqlLeaseTable
-from planner_executor.graph.ledger.tables.leases import beat, claim, release
-from planner_executor.graph.ledger.tables.run_rows import found_of
+from planner_executor.graph.ledger.tables.leases import beat, claim, pass_over, release
+from planner_executor.graph.ledger.tables.run_rows import snapshot_of
 from planner_executor.graph.ledger.tables.runs import head_of, locked
 from planner_executor.graph.ledger.tables.standing import count
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
@@ -72,12 +73,11 @@ class EventStore(OwnedWriter, EventReader):
         """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
 
         def read(tx: Transaction, head: Head, _lease: Lease) -> tuple[Snapshot, bool]:
-            found = found_of(tx, self.name, head.run_id, after)
+            found = snapshot_of(tx, head, after)
             # Opening events rest on the record as the caller has read it; if it has moved, the caller decides anew.
             if not opening or not found.is_as_read(after):
                 return found, False
-            self._writer.write(tx, head, opening)
-            return found_of(tx, self.name, head.run_id, after), True
+            return snapshot_of(tx, self._writer.write(tx, head, opening), after), True
 
         attempt = self._attempt(run, read, must_sync(opening))
         async with self._ownership.acquire(attempt) as (lease, (found, opened)):
@@ -88,8 +88,9 @@ class EventStore(OwnedWriter, EventReader):
         """Return the unread part of an owned run."""
 
         def found(tx: Transaction) -> Snapshot:
-            self._known.check(self.name, head_of(tx, self.name, lease.run), lease)
-            return found_of(tx, self.name, lease.run_id, after)
+            head = head_of(tx, self.name, lease.run)
+            self._known.check(self.name, head, lease)
+            return snapshot_of(tx, head, after)
 
         return await self._news(lease.run, await self._file.look(found, lease.run.thread), after)
 
@@ -148,20 +149,20 @@ class EventStore(OwnedWriter, EventReader):
             head = locked(tx, self.name, run)
             if isinstance(by, Lease):
                 self._known.check(self.name, head, by, batch.control_seq)
-            elif isinstance(lease := claim(tx, head, ALONE, self._lease_s), Holder):
+            elif not pass_over(tx, head, self._lease_s):
                 return None
             else:
                 head = self._writer.write(tx, head, replacement(head.holder))
-                head = head._replace(holder=Holder(ALONE, lease.token))
-                self._known.check(self.name, head, lease, batch.control_seq)
+                if batch.control_seq is not None:
+                    check_control_seq(self.name, run, batch.control_seq, head.control_seq)
             count(tx, self.name, batch.uses)
             enter(tx, self.name, batch.caps)
             left = self._writer.write(tx, head, batch.drafts, batch.artifacts)
             if isinstance(by, Lease):
                 self._known.leave(by, left)
-            if head.holder is not None and (and_release or isinstance(by, RunKey)):
-                release(tx, head, head.holder.token)
-            return found_of(tx, self.name, head.run_id, after)
+                if and_release:
+                    release(tx, head, by.token)
+            return snapshot_of(tx, left, after)
 
         found = await self._file.do(write, run.thread, full=must_sync(batch.drafts))
         if isinstance(by, Lease) and found is not None:
@@ -206,4 +207,4 @@ class EventStore(OwnedWriter, EventReader):
         head = self._writer.open_run(tx, thread, drafts, artifacts)
         lease = claim(tx, head, owner, self._lease_s)
         assert isinstance(lease, Lease)  # no other owner: the run is not committed yet
-        return lease, found_of(tx, self.name, lease.run_id, 0)
+        return lease, snapshot_of(tx, head, 0)

@@ -32,14 +32,13 @@ class EventWriter:
     index: RunIndex = field(default_factory=RunIndex)
 
     def open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
-        """Start the thread's next run with its first events, and return it as it was before them."""
+        """Start the thread's next run with its first events, and return it."""
         source = source_of(drafts)
         lock_families(tx, alone=source is not None)
         run, run_id = open_row(tx, thread)
         put_family(tx, run_id, run, source)
         head = head_of(tx, self.database, run)
-        self.write(tx, head, of_run(self.database, run, drafts), artifacts)
-        return head
+        return self.write(tx, head, of_run(self.database, run, drafts), artifacts)
 
     def write(self, tx: Transaction, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> Head:
         """Write events, the artifacts they name and the run's row in the index; return the run as it is then.

@@ -25,13 +25,19 @@ _BEAT = either(
 
 def claim(tx: Transaction, head: Head, owner: str, lease_s: float) -> Lease | Holder:
     """Take a run that is free, or whose owner was silent for `lease_s` seconds; or return its current row."""
-    now = head.holder
-    # A server has timed the last heartbeat, so that nobody has to watch for the next one.
-    row = taken_over(now, now, owner) if now is not None and head.silent_s > lease_s else claimed(now, owner)
+    row = _claimed(head, owner, lease_s)
     if row is None:
-        assert now is not None
-        return now
+        assert head.holder is not None
+        return head.holder
     return _put(tx, head, row)
+
+
+def pass_over(tx: Transaction, head: Head, lease_s: float) -> bool:
+    """Leave a run free under a new token if it could be taken, for what one transaction writes without a lease."""
+    row = _claimed(head, "", lease_s)
+    if row is not None:
+        _put(tx, head, row)
+    return row is not None
 
 
 def take_over(tx: Transaction, head: Head, owner: str, seen: Holder) -> Lease | None:
@@ -62,6 +68,13 @@ def disown(tx: Transaction, owner: str) -> None:
 def beat(tx: Transaction, leases: Iterable[Lease]) -> None:
     """Show that the owners are alive; rows are locked in one order, or two processes would wait for each other."""
     tx.tell_rows(_BEAT, sorted((lease.run_id, lease.token) for lease in leases))
+
+
+def _claimed(head: Head, owner: str, lease_s: float) -> Holder | None:
+    # A server has timed the last heartbeat, so that nobody has to watch for the next one.
+    if head.holder is not None and head.silent_s > lease_s:
+        return taken_over(head.holder, head.holder, owner)
+    return claimed(head.holder, owner)
 
 
 def _put(tx: Transaction, head: Head, row: Holder) -> Lease:

@@ -1,8 +1,10 @@
 """The rows of a run, as its readers find them in one transaction."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from planner_executor.graph.ledger.chain import COLUMNS, Row
+from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import damaged_row, unknown_run
 from planner_executor.graph.ledger.seal import Standing
@@ -14,7 +16,9 @@ ALL = -(2**63)
 """Sequence number below every stored one, to select all rows, also damaged ones."""
 HAS_MESSAGES = "EXISTS (SELECT 1 FROM ledger_inbox WHERE ledger_inbox.run = runs.id)"
 _ROWS = f"SELECT {COLUMNS} FROM ledger_events WHERE run = %s AND seq >= %s ORDER BY seq"
-_STANDING = f"SELECT events, key, seal, {HAS_MESSAGES} FROM ledger_runs AS runs WHERE id = %s"
+_RUN = f"events, key, seal, {HAS_MESSAGES} FROM ledger_runs AS runs WHERE"
+_STANDING = f"SELECT {_RUN} id = %s"
+_LATEST = f"SELECT id, n, {_RUN} thread = %s ORDER BY n DESC LIMIT 1"
 _OWNER = "SELECT owner FROM ledger_leases WHERE run = %s"
 
 
@@ -42,10 +46,34 @@ def found_of(tx: Transaction, database: str, run_id: int, after: int) -> Snapsho
         LedgerUnavailableError: Its row is damaged.
     """
     rows = list(read_rows(tx, run_id, after))
-    *standing, has_messages = tx.ask(_STANDING, run_id)[0]
-    if type(standing[0]) is not int:
+    return _snapshot(database, rows, *tx.ask(_STANDING, run_id)[0])
+
+
+def snapshot_of(tx: Transaction, head: Head, after: int) -> Snapshot:
+    """Return a run as its transaction has found or left it, from its `after`-th event on."""
+    return Snapshot(list(read_rows(tx, head.run_id, after)), head.standing, head.has_messages)
+
+
+def latest_of(
+    tx: Transaction, database: str, thread: str, known: RunKey | None, after: int
+) -> tuple[RunKey, Snapshot] | None:
+    """Return the thread's latest run, from its `after`-th event on if it is the known one; or None.
+
+    Raises:
+        LedgerUnavailableError: Its row is damaged.
+    """
+    found = tx.one(_LATEST, thread)
+    if found is None:
+        return None
+    run_id, n, *standing = found
+    run = RunKey(thread, n)
+    return run, _snapshot(database, list(read_rows(tx, run_id, after if run == known else 0)), *standing)
+
+
+def _snapshot(database: str, rows: list[Row], events: Any, key: Any, seal: Any, has_messages: Any) -> Snapshot:
+    if type(events) is not int:
         raise damaged_row(database, "the list of runs")
-    return Snapshot(rows, Standing._make(standing), bool(has_messages))
+    return Snapshot(rows, Standing(events, key, seal), bool(has_messages))
 
 
 def owner_of(tx: Transaction, run_id: int) -> str | None:

@@ -178,6 +178,18 @@ def test_a_run_is_left_free_under_a_new_token_if_nobody_has_moved_since(db: Conn
     assert not free(db, RUN, seen) and look(db) == Holder("", 2, 0)
 
 
+def test_what_writes_without_a_lease_leaves_a_free_run_free_under_a_new_token(db: Connection) -> None:
+    def passes(run: RunKey) -> bool:
+        return leases.pass_over(db, head_of(db, "db", run), LEASE_S)
+
+    assert passes(RUN) and look(db) == Holder("", 1, 0)
+    assert passes(RUN) and look(db) == Holder("", 2, 0)
+    claim(db, RUN, "me")
+    assert not passes(RUN) and look(db) == Holder("me", 3, 0)
+    silent = head_of(db, "db", RUN)._replace(silent_s=LEASE_S + 1)
+    assert leases.pass_over(db, silent, LEASE_S) and look(db) == Holder("", 4, 0)
+
+
 def test_an_owner_that_never_learned_its_token_can_let_go(db: Connection) -> None:
     claim(db, RUN, "me")
     claim(db, OTHER, "you")
