@@ -63,32 +63,31 @@ class DecisionSource:
         Raises:
             InputError: The options do not fit the request, or the review refused them.
         """
-        assert run.request is not None
-        refused = run.request["error"] and not run.request["error"].startswith(UNCHANGED)
-        if self._response_sent and (error := str(run.request["error"])).endswith(ANEW):  # not the one printed before
+        error = str(run.open_request["error"] or "")
+        refused = error and not error.startswith(UNCHANGED)
+        if self._response_sent and error.endswith(ANEW):  # not the one printed before
             show_request(self.screen, run)
             show_decision_commands(self.screen, run, self.database)
             raise InputError("decision", f"{error.removesuffix(ANEW)}; {run.id} waits with the request above")
         if self._response_sent and refused:
-            raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
+            raise InputError("decision", f"{run.open_request['error']}; {run.id} is still waiting")
         self._response_sent = False
         if run.refused is not None and not self._was_unseen:  # the same person would be refused again
             self.screen.complain(f"{run.refused}; {run.id} is still waiting")
             return None
-        if digest_of_all(run.request) == self._answered and not run.request["error"]:
+        if digest_of_all(run.open_request) == self._answered and not run.open_request["error"]:
             self.screen.say(VOTED.format(run=run.id))
             return None
         reply = self._reply_from_options(run) if self.has_response else None  # wrong ones are refused in one sentence
         show_request(self.screen, run)
         reply = reply or self._decider(run)(run)
-        self._answered = digest_of_all(run.request) if reply is not None else None
+        self._answered = digest_of_all(run.open_request) if reply is not None else None
         self._was_unseen = reply is not None and reply.unseen
         return reply
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
-        assert run.request is not None
-        names = [action["name"] for action in run.request["action_requests"]]
-        if self._approves_by_yes(names, run.request["issues"], run.request["digest"]):
+        names = [action["name"] for action in run.open_request["action_requests"]]
+        if self._approves_by_yes(names, run.open_request["issues"], run.open_request["digest"]):
             return self._approve_unseen
         if self.screen.interactive:
             self._prompter = self._prompter or Prompter(self.screen, self.database)
@@ -96,10 +95,9 @@ class DecisionSource:
         return self._leave_open
 
     def _reply_from_options(self, run: Run) -> Reply:
-        assert run.request is not None
-        if self.digest and not (current := digest_of_all(run.request)).startswith(self.digest):
+        if self.digest and not (current := digest_of_all(run.open_request)).startswith(self.digest):
             raise InputError("--digest", f"the open request has another digest, {current}; review it first")
-        reply = Reply(build_response(run.request, self.response))
+        reply = Reply(build_response(run.open_request, self.response))
         self.response, self._response_sent = ReviewResponse(), True
         return reply
 
@@ -113,11 +111,10 @@ class DecisionSource:
         return self.yes and set(asked) == {"run_plan"} and not issues and self._approved_digest != digest
 
     def _approve_unseen(self, run: Run) -> Reply:
-        assert run.request is not None
-        self._approved_digest = run.request["digest"]
-        digest = digest_of_all(run.request)[:DIGEST_CHARACTERS]
-        self.screen.say(f"approved by --yes: revision {run.request['revision']}, digest {digest}")
-        return Reply(build_response(run.request, ReviewResponse(approve=True)), unseen=True)
+        self._approved_digest = run.open_request["digest"]
+        digest = digest_of_all(run.open_request)[:DIGEST_CHARACTERS]
+        self.screen.say(f"approved by --yes: revision {run.open_request['revision']}, digest {digest}")
+        return Reply(build_response(run.open_request, ReviewResponse(approve=True)), unseen=True)
 
     def _leave_open(self, run: Run) -> None:
         show_decision_commands(self.screen, run, self.database)

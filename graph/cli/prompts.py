@@ -67,17 +67,16 @@ class Prompter:
 
     def reply(self, run: Run) -> Reply | None:
         """Return the person's reply, or None if they left a question open."""
-        assert run.request is not None
         _discard_typed_ahead()
         response = ReviewResponse()
         try:
-            for action in run.request["action_requests"]:
+            for action in run.open_request["action_requests"]:
                 response = self._prompt_for(response, action, run)
-            response = self._with_reason(response, run.request)
+            response = self._with_reason(response, run.open_request)
         except Postponed:
             show_decision_commands(self.screen, run, self.database)
             return None
-        return Reply(build_response(run.request, response))
+        return Reply(build_response(run.open_request, response))
 
     def _with_reason(self, response: ReviewResponse, request: RequestJson) -> ReviewResponse:
         """Return an approval with the reason that the policy requires."""
@@ -107,8 +106,7 @@ class Prompter:
         return response if is_settled else prompts[action["name"]](response, action, run)
 
     def _plan(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
-        assert run.request is not None
-        can_run, settled = can_approve(run.request), settled_steps(run.request)
+        can_run, settled = can_approve(run.open_request), settled_steps(run.open_request)
         question = PLAN_QUESTION.format(later=LATER_OFFER if settled else "") if can_run else FAULTY_QUESTION
         while True:
             words = self._ask(question)
@@ -148,11 +146,10 @@ class Prompter:
 
     def _edited(self, action: Action, run: Run) -> Any:
         """Return the plan as the person edited it and wants it run, None if they want neither."""
-        assert run.request is not None
         if self.draft is None or not self.draft.is_about(run):
             self.draft = PlanDraft(run, action["args"]["plan"])
-        if run.request["issues"]:
-            self.draft.refused([Issue.from_json(issue) for issue in run.request["issues"]])
+        if run.open_request["issues"]:
+            self.draft.refused([Issue.from_json(issue) for issue in run.open_request["issues"]])
         while True:
             try:
                 plan = self.draft.edit()
@@ -177,8 +174,7 @@ class Prompter:
 
     def _call(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         """Return the response with a decision about one call; a reason why not is about this call alone."""
-        assert run.request is not None
-        actions, step = run.request["action_requests"], action["args"]["step"]
+        actions, step = run.open_request["action_requests"], action["args"]["step"]
         name = call_names(actions)[next(at for at, one in enumerate(actions) if one is action)] or step
         question = f"Let {name} call {action['args']['tool']} with these arguments? {CALL_ANSWERS}"
         while True:

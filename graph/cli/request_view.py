@@ -21,23 +21,21 @@ READING_COLUMNS = 100
 
 def show_request(screen: Screen, run: Run) -> None:
     """Print every action of the request, drawings fitted to the screen, and at last why it is asked again."""
-    assert run.request is not None
-    for description in screen_descriptions(run.request):
+    for description in screen_descriptions(run.open_request):
         screen.say()
         screen.show_text(_fit_to_screen(screen, run, description))
     screen.say()
-    if error := run.request["error"]:
+    if error := run.open_request["error"]:
         screen.show_text(plain_description(asked_again(error), _width(screen)), style="red")
         screen.say()
 
 
 def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> None:
     """Print the commands that respond to the open request."""
-    assert run.request is not None
     screen.say(f"{run.id} waits for your decision; continue with one of:")
-    for words in _responses(run.request):
+    for words in _responses(run.open_request):
         screen.say(whole=f"  {command(f'resume {words}', run.id, database, run.setup)}")
-    if asked(run.request, "run_plan"):
+    if asked(run.open_request, "run_plan"):
         screen.say("to edit the plan, write it to a file:", whole=f"{command('draw', run.id, database)} -o plan.json")
 
 

@@ -1,6 +1,6 @@
 """A page of what needs a person, read from the index of runs."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, overload
@@ -115,46 +115,32 @@ async def _requests(
 
 
 def _stopped_row(how: How, run: RunSummary) -> StoppedRow:
-    return StoppedRow(
-        run=run.id,
-        goal=run.goal,
-        how=how,
-        status=run.status,
-        since=run.ended_at or run.updated_at,
-        tags=run.tags,
-        steps=run.steps,
-        succeeded=run.succeeded,
-        cost_usd=run.cost_usd,
-        tokens=run.tokens,
-        started_by=run.started_by,
-    )
+    return StoppedRow(**_listed(run), since=run.ended_at or run.updated_at, how=how, status=run.status)
 
 
 def _row(run: RunSummary) -> InboxRow:
     review = run.review or OpenReview(0)
     rules = people_rules(map(ApproverRule.from_json, review.rules), review.escalated_s)
-    estimate: Mapping[str, Any] = review.estimate
     return InboxRow(
-        run=run.id,
-        goal=run.goal,
-        asks=run.asks,
+        **_listed(run),
         since=run.waiting_since or 0.0,
+        asks=run.asks,
         until=run.until,
         amount=run.amount,
-        estimate=estimate,
+        estimate=review.estimate,
         deciders=tuple(map(str, rules)),
         policy=have_to_approve(rules) if rules else "",
         voters=review.voters,
-        tags=run.tags,
         revision=run.revision,
-        steps=run.steps,
-        succeeded=run.succeeded,
-        cost_usd=run.cost_usd,
-        tokens=run.tokens,
         effects=review.effects,
         left_out=review.left_out,
-        started_by=run.started_by,
     )
+
+
+def _listed(run: RunSummary) -> dict[str, Any]:
+    """Return what every row tells of a run."""
+    same = ("goal", "tags", "steps", "succeeded", "cost_usd", "tokens", "started_by")
+    return {"run": run.id, **{name: getattr(run, name) for name in same}}
 
 
 def place_in_words(place: Waiting) -> str:

@@ -109,9 +109,18 @@ class Run:
             NothingToDecideError: The run does not wait for a decision.
             InputError: An action that was asked about has no answer, or an answer matches no such action.
         """
+        return build_response(self.open_request, response)
+
+    @property
+    def open_request(self) -> Mapping[str, Any]:
+        """The open review request.
+
+        Raises:
+            NothingToDecideError: The run does not wait for a decision.
+        """
         if self.request is None:
             raise NothingToDecideError(self.id, self.status)
-        return build_response(self.request, response)
+        return self.request
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show the run in a notebook: goal, status, answer and errors, and its plan with the status of each step."""

@@ -18,34 +18,40 @@ ASKED: Mapping[str, str] = {
 """What a person is asked, in words; the names are those of the review contract."""
 
 
-@dataclass(frozen=True)
-class InboxRow:
-    """An open request: of which run, what it asks, since when and until when (Unix seconds; None for no limit).
+@dataclass(frozen=True, kw_only=True)
+class ListedRun:
+    """A run that needs a person `since` then (Unix seconds); `started_by` is the label of who started it."""
+
+    run: str
+    goal: str
+    since: float
+    tags: tuple[str, ...] = ()
+    steps: int = 0
+    succeeded: int = 0
+    cost_usd: float = 0.0
+    tokens: int = 0
+    started_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxRow(ListedRun):
+    """An open request: of which run, what it asks, and until when (Unix seconds; None for no limit).
 
     `estimate` bounds the rest of the run, see `graph.review.estimate`, and says as `takes` what it may take; `deciders`
     are the people by each rule of the policy in words, `policy` says who has to approve, and `voters` have approved.
     `effects` are the first that it asks for, without so many `left_out`, and `amount` is the largest amount of money in
-    them, in whatever currency; `started_by` is the label of who started it.
+    them, in whatever currency.
     """
 
-    run: str
-    goal: str
     asks: tuple[str, ...]
-    since: float
     until: float | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
     deciders: tuple[str, ...] = ()
     policy: str = ""
     voters: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
     revision: int = 0
-    steps: int = 0
-    succeeded: int = 0
-    cost_usd: float = 0.0
-    tokens: int = 0
     effects: tuple[AskedEffect, ...] = ()
     left_out: int = 0
-    started_by: str = ""
     amount: float | None = None
 
     @property
@@ -76,21 +82,12 @@ class InboxRow:
         return {**vars(self), **lists, "estimate": dict(self.estimate), "effects": effects}
 
 
-@dataclass(frozen=True)
-class StoppedRow:
-    """A run that needs a person and asks nothing: `how` it stopped is a key of `STOPPED`, `since` in Unix seconds."""
+@dataclass(frozen=True, kw_only=True)
+class StoppedRow(ListedRun):
+    """A run that needs a person and asks nothing: `how` it stopped is a key of `STOPPED`."""
 
-    run: str
-    goal: str
     how: How
     status: str
-    since: float
-    tags: tuple[str, ...] = ()
-    steps: int = 0
-    succeeded: int = 0
-    cost_usd: float = 0.0
-    tokens: int = 0
-    started_by: str = ""
 
     @property
     def told(self) -> str:

@@ -147,8 +147,7 @@ def _check(shown: ShownRun, form: Form, terms: ExecutionTerms, call: str) -> Che
 
 
 def _of_plan(shown: ShownRun, fields: Mapping[str, str], terms: ExecutionTerms) -> Check:
-    assert shown.run.request is not None
-    edited = edited_plan(shown.run.request, fields, terms.tools)
+    edited = edited_plan(shown.run.open_request, fields, terms.tools)
     parsed = read_edit(shown, edited, terms)
     keys = {form.get("id", ""): f"new:{number}:" for number, form in new_steps(fields).items()}
     changes = step_changes(shown.run.plan, parsed.plan) if parsed.plan is not None else ()

@@ -103,13 +103,12 @@ async def decide(request: Request, form: Form) -> Response:
         said, by = {"decision": form.get("decision")}, named(visitor_of(request).person, verified)
         is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
         return await stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
-    assert shown.run.request is not None
     tools = await tools_shown(request, shown)
     try:
         if form.get("decision") == "preview":
             check = await checked(request, shown, form)
             return await review_page(request, shown, fields, check["wrong"], check=check)
-        answer = await _answer(shown, shown.run.request, form, tools)
+        answer = await _answer(shown, shown.run.open_request, form, tools)
         if form.get("decision") == "edit" and (check := await checked(request, shown, form))["faults"]:
             return await review_page(request, shown, fields, FAULTY, 422, check)
         return await _carried_out(request, records, shown, answer, fields)

@@ -7,7 +7,7 @@ REFUND = AskedEffect("refund 129.90 EUR", "external", undo=False)
 
 
 def row(run: str, **more: object) -> InboxRow:
-    return InboxRow(run, "g", ("run_plan",), 0.0, **more)  # type: ignore[arg-type]
+    return InboxRow(run=run, goal="g", asks=("run_plan",), since=0.0, **more)  # type: ignore[arg-type]
 
 
 ROWS = [row("a.1", tags=("nightly",), started_by="os:ada"), row("b.1"), row("c.1", tags=("nightly",))]
