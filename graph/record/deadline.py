@@ -1,18 +1,31 @@
 """Until when a request may be decided, and what happens before and after."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.record.codec import As, Coded, Written
 
 OnExpire = Literal["reject", "end"]
 """What follows if nobody decides: all that was asked counts as rejected, or the run ends."""
 
 
-@dataclass(frozen=True)
-class Deadline:
+def on_expire_of(word: Any) -> OnExpire:
+    """Return what a record says; a redaction may have replaced it."""
+    return "end" if word == "end" else "reject"
+
+
+def _moments(raw: Any) -> tuple[float, ...]:
+    return tuple(filter(is_number, raw))
+
+
+Moments = Annotated[tuple[float, ...], As(list, _moments)]
+"""Seconds after the beginning, without those that a redaction replaced; a bound is read whole or not at all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Deadline(Coded):
     """The time to decide a request: `within_s` seconds from `since` (Unix seconds), which an event of the run has.
 
     People are reminded `reminders_s`, and others may decide too `escalations_s`, after `since`; both ascend.
@@ -20,9 +33,9 @@ class Deadline:
 
     since: float
     within_s: float
-    reminders_s: tuple[float, ...] = ()
-    escalations_s: tuple[float, ...] = ()
-    on_expire: OnExpire = "reject"
+    reminders_s: Moments = ()
+    escalations_s: Moments = ()
+    on_expire: Written[Annotated[OnExpire, As(str, on_expire_of)]] = "reject"
 
     @property
     def until(self) -> float:
@@ -33,31 +46,6 @@ class Deadline:
         """Return when something falls due next, in Unix seconds, if all up to `handled_s` after `since` was done."""
         left = [moment for moment in (*self.reminders_s, *self.escalations_s) if moment > handled_s]
         return self.since + min([*left, self.within_s])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as the ledger keeps it; unset fields are left out."""
-        lists = {"reminders_s": list(self.reminders_s), "escalations_s": list(self.escalations_s)}
-        found = {name: value for name, value in lists.items() if value}
-        return {"since": self.since, "within_s": self.within_s, **found, "on_expire": self.on_expire}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Deadline":
-        """Parse the output of `to_json`; a redaction may have replaced moments, but no bound.
-
-        Raises:
-            KeyError, TypeError: It is malformed.
-        """
-        reminders, escalations = (
-            tuple(filter(is_number, raw.get(name, ()))) for name in ("reminders_s", "escalations_s")
-        )
-        if not (is_number(raw["since"]) and is_number(raw["within_s"])):
-            raise TypeError("since or within_s is not a number")
-        return cls(raw["since"], raw["within_s"], reminders, escalations, on_expire_of(raw["on_expire"]))
-
-
-def on_expire_of(word: Any) -> OnExpire:
-    """Return what a record says; a redaction may have replaced it."""
-    return "end" if word == "end" else "reject"
 
 
 def moment_in_words(at: float) -> str:

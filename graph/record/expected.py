@@ -2,18 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from planner_executor.graph.record.codec import As, Coded
 from planner_executor.graph.record.sample import Sample, Samples
 
-Range = tuple[float, float]
+
+def _range(raw: Any) -> tuple[float, float]:
+    least, most = raw
+    return float(least), float(most)
+
+
+Range = Annotated[tuple[float, float], As(list, _range)]
 """The least and the most; single samples far from the others are left out."""
 LEFT_OUT = 0.1
 """The share of samples that is left out at each end."""
 
 
-@dataclass(frozen=True)
-class Took:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Took(Coded):
     """What like steps took, as ranges: `count` of them, their seconds, and their tokens by model.
 
     `tokens` are (least and most of prompts, least and most of answers).
@@ -33,17 +40,6 @@ class Took:
             for model, found in counts.items()
         }
         return cls(len(samples), spread([sample.seconds for sample in samples]), tokens)
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Took":
-        """Parse the output of `to_json`."""
-        tokens = {model: (_range(read), _range(written)) for model, (read, written) in raw.get("tokens", {}).items()}
-        return cls(int(raw["count"]), _range(raw["seconds"]), tokens)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as the ledger keeps it."""
-        tokens = {model: [list(read), list(written)] for model, (read, written) in self.tokens.items()}
-        return {"count": self.count, "seconds": list(self.seconds), **({"tokens": tokens} if tokens else {})}
 
 
 @dataclass(frozen=True)
@@ -84,8 +80,3 @@ def spread(values: Sequence[float]) -> Range:
     """
     ordered, out = sorted(values), int(len(values) * LEFT_OUT)
     return ordered[out], ordered[-1 - out]
-
-
-def _range(raw: Any) -> Range:
-    least, most = raw
-    return float(least), float(most)
