@@ -99,10 +99,7 @@ Repair = tuple[str, int | None, Callable[[Any], bool]]
 
 
 def _one_too_few(body: str, given: str, needed: str) -> Repair | None:
-    if len(given) != len(needed) - 1:
-        return None
-    places = [place for place in range(len(needed)) if needed[:place] + needed[place + 1 :] == given]
-    if not places:
+    if not (places := _superfluous(needed, given)):
         return None
     is_last = places[-1] == len(needed) - 1
     if is_last and (needed[-1] != "}" or (not given and body[-1:] not in "\"'")):
@@ -110,11 +107,13 @@ def _one_too_few(body: str, given: str, needed: str) -> Repair | None:
     return ONE_TOO_FEW, places[-1], _could_close_earlier
 
 
+def _superfluous(longer: str, shorter: str) -> list[int]:
+    """Return the places in a run of brackets without one of which it is the other run."""
+    return [place for place in range(len(longer)) if longer[:place] + longer[place + 1 :] == shorter]
+
+
 def _one_too_many(given: str, needed: str) -> Repair | None:
-    if len(given) != len(needed) + 1:
-        return None
-    places = [place for place in range(len(given)) if given[:place] + given[place + 1 :] == needed]
-    if not places:
+    if not (places := _superfluous(given, needed)):
         return None
     before = places[-1] - 1
     is_same = before >= 0 and given[before] == given[places[-1]]

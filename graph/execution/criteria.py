@@ -24,7 +24,6 @@ from planner_executor.graph.prompts.judge import SCHEMA, judge_messages, unusabl
 from planner_executor.graph.record.assessment import WHY_CHARACTERS, Assessment
 from planner_executor.graph.record.check_result import Opinion
 from planner_executor.graph.record.check_results import Evidence, Looks, findings
-from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.words.name_list import counted
 
@@ -43,7 +42,6 @@ class Criteria:
     asked once per result.
     """
 
-    record: RunState
     gate: CallGate
     judge: RoleModel | None
     file: Looks
@@ -69,7 +67,7 @@ class Criteria:
             LimitReached: A limit prevents a call of the judge, or a retry.
         """
         # A resumed model step replays its recorded conversation, retries included, and so counts from 0.
-        tried = self.record.steps.retries[step.id] if step.tool is not None else 0
+        tried = self.gate.run.record.steps.retries[step.id] if step.tool is not None else 0
         while self.has(step) and end.result.status == "succeeded":
             end, assessment = await self._assess(step, end, before)
             retry = again if tried + 1 < self.max_check_attempts else None
@@ -77,11 +75,11 @@ class Criteria:
             if not assessment.met and retry is None:
                 await self.gate.effects.unmet(step.id, assessment.error)
             if assessment.met or retry is None:
-                return end.assessed(assessment, self.record.plan_state.revision)
-            if tried >= self.record.steps.retries[step.id]:  # otherwise this retry is on record
+                return end.assessed(assessment, self.gate.run.record.plan_state.revision)
+            if tried >= self.gate.run.record.steps.retries[step.id]:  # otherwise this retry is on record
                 made = [event for event in end.events if isinstance(event, Finished)]
                 await self.gate.commit(
-                    [*made, assessment.event(step.id, self.record.plan_state.revision, again=True)], []
+                    [*made, assessment.event(step.id, self.gate.run.record.plan_state.revision, again=True)], []
                 )
             tried += 1
             end = await retry(assessment.error)

@@ -13,7 +13,6 @@ from pydantic import JsonValue
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.calls.tool_call import Admitted, Finished
-from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.answer import Flaw, flaw_of
 from planner_executor.graph.chat_models.json_text import NoJson, cannot_in, value_from
 from planner_executor.graph.chat_models.role_model import RoleModel
@@ -64,7 +63,6 @@ class ModelStep:
     step: Step
     args: Mapping[str, JsonValue]
     gate: CallGate
-    toolbox: Toolbox
     model: RoleModel
     labels: Mapping[str, TrustLabel]
     label: TrustLabel
@@ -80,7 +78,7 @@ class ModelStep:
         # Pinned arguments come from the plan and keep its labels; the model writes all others (decision 18).
         pinned = Grant.of(self.step).pinned
         self.called: Counter[str] = Counter()
-        self.refusals = Refusals(self.toolbox.specs)
+        self.refusals = Refusals(self.gate.run.toolbox.specs)
         self._asked_for: set[str] = set()
         self._faulty: list[tuple[str, str]] = []  # answers without a result, each with its fault
         self._messages: list[BaseMessage] = []
@@ -108,7 +106,7 @@ class ModelStep:
             CallHeld: A person has to review a call's arguments first.
             LimitReached: A limit prevents another call.
         """
-        self.toolbox.warn_of_undeclared(self.step.tools)
+        self.gate.run.toolbox.warn_of_undeclared(self.step.tools)
         self._messages = await self._opened(goal, results, brief)
         return await self._result()
 
@@ -165,7 +163,7 @@ class ModelStep:
 
     async def _result(self) -> JsonValue:
         tools: list[BaseTool | Mapping[str, Any]] = [
-            *(self.toolbox[name].tool for name in self.step.tools),
+            *(self.gate.run.toolbox[name].tool for name in self.step.tools),
             *self._cannot_tool,
         ]
         while self._turn < self._turns:

@@ -50,7 +50,7 @@ async def _each(
     work: StepWork, step: Step, items: list[JsonValue], kind: KindStart, start_item: StartItem
 ) -> StepOutcome:
     attempt = work.attempt(step, items)
-    tools = [label_of_tool(work.toolbox.specs[name]) for name in step.tool_names]
+    tools = [label_of_tool(work.gate.run.toolbox.specs[name]) for name in step.tool_names]
     ends = Items(step, work.slots, joined([work.label_read(step), *tools]), work.reports)
     if kind.batch is not None and step.batch is not None:
         starts, numbered = range(0, len(items), step.batch), [*enumerate(items)]

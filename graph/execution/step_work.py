@@ -12,7 +12,6 @@ from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.owned_run import CLOCK
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.tool_call import Admitted
-from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.execution.criteria import Again, Criteria
@@ -52,7 +51,6 @@ class StepWork:
 
     record: RunState
     gate: CallGate
-    toolbox: Toolbox
     executors: Mapping[str | None, RoleModel]
     waits: Mapping[str, tuple[str, ...]]
     slots: asyncio.Semaphore
@@ -84,7 +82,7 @@ class StepWork:
 
     async def assess(self, step: Step, end: StepOutcome, again: Again | None = None) -> StepOutcome:
         """Return the outcome once the step's criteria are assessed; `again` repeats its work if that is allowed."""
-        specs = self.toolbox.specs
+        specs = self.gate.run.toolbox.specs
         # The work of a step is repeated as a whole, so each tool that it may call has to be repeatable.
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
         try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Self
 
+from planner_executor.graph.errors import LedgerSealError
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.run_key import NUMBER_DIGITS
@@ -79,6 +80,21 @@ class Tombstones:
         """
         found = [(row[0], _cell(row[1]), row[2], _heads(_cell(row[3])), *row[4:]) for row in rows]
         return cls(tuple(Tombstone(*row[:8]) for row in found), found[-1][8] if found else None)
+
+    @property
+    def last(self) -> Tombstone | None:
+        """The last tombstone, None if there is none."""
+        return self.rows[-1] if self.rows else None
+
+    def end(self, database: str, key: SealKey | None) -> Tombstone | None:
+        """Return the last tombstone, which another one is to follow.
+
+        Raises:
+            LedgerSealError: None can follow it with this key, or without one.
+        """
+        if fault := end_fault(self.last, self.seal, key):
+            raise LedgerSealError(database, "(any)", fault)
+        return self.last
 
     @property
     def runs(self) -> int:
@@ -170,8 +186,7 @@ def chain_faults(found: Tombstones, key: SealKey | None) -> Iterator[str]:
             yield f"tombstone {place} was changed"
             return
         before = row.link
-    last = found.rows[-1] if found.rows else None
-    if key is not None and (fault := end_fault(last, found.seal, key)):
+    if key is not None and (fault := end_fault(found.last, found.seal, key)):
         yield fault
 
 

@@ -109,12 +109,11 @@ class Executor:
         run, gate = writer.run, writer.gate(progress.tool_progress)
         progress.tally = gate.models.tally
         settings, models, toolbox = run.services.settings, run.services.models, run.services.toolbox
-        criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
+        criteria = Criteria(gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(
             run.record,
             gate,
-            toolbox,
             models.executors,
             plan.waits,
             slots,

@@ -109,7 +109,6 @@ def _loop(
         step,
         args,
         work.gate,
-        work.toolbox,
         model,
         labels,
         work.label_read(step),

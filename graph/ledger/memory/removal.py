@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from planner_executor.graph.errors import LedgerSealError, RunOwnedError, StaleRunError
+from planner_executor.graph.errors import RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.run_store import Removal
 from planner_executor.graph.ledger.seal import SealKey
-from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, tombstone_after
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import RunCounter
 
@@ -17,9 +17,7 @@ def remove(
 ) -> list[Removal]:
     """Remove threads, atomically; see `graph.ledger.run_store.RunStore.remove`."""
     before = store.tombstones
-    last = before.rows[-1] if before.rows else None
-    if fault := end_fault(last, before.seal, key):
-        raise LedgerSealError(database, "(any)", fault)
+    last = before.end(database, key)
     made: list[Tombstone] = []
     done: list[Removal] = []
     going: dict[str, Sequence[Transcript]] = {}

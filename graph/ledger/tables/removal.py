@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
-from planner_executor.graph.errors import LedgerSealError, RunOwnedError, StaleRunError
+from planner_executor.graph.errors import RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.run_store import Removal
 from planner_executor.graph.ledger.seal import SealKey
@@ -16,7 +16,7 @@ from planner_executor.graph.ledger.tables.runs import TOP, forks_of, head_of, lo
 from planner_executor.graph.ledger.tables.schema import OF_A_RUN
 from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
 from planner_executor.graph.ledger.tables.uses import remove_unused
-from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, tombstone_after
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counts, RunCounter
 from planner_executor.graph.record.run_key import RunKey
@@ -50,9 +50,7 @@ def remove(
     _lock(tx, threads)
     database, key = writer.database, writer.key
     found = Tombstones.read(tx.ask(f"{_READ} ORDER BY number DESC LIMIT 1"))
-    last = found.rows[-1] if found.rows else None
-    if fault := end_fault(last, found.seal, key):
-        raise LedgerSealError(database, "(any)", fault)
+    last = found.end(database, key)
     done: list[Removal] = []
     going: dict[str, Sequence[Transcript]] = {}
     for runs in threads:

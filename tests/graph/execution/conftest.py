@@ -101,11 +101,11 @@ async def _prepared(
     meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
     gate = CallGate(OwnedRun(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter))
     judging = role_model(judge) if judge is not None else None
-    criteria = Criteria(record, gate, judging, desk.toolbox.file, max_check_attempts)
+    criteria = Criteria(gate, judging, desk.toolbox.file, max_check_attempts)
     executors = {None: role_model(model if model is not None else ScriptedModel([]))}
     semaphore = asyncio.Semaphore(slots)
     told = Told()
-    work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria, told)
+    work = StepWork(record, gate, executors, waits_for(plan.steps), semaphore, criteria, told)
     return Pass(Dataflow(plan, work, stops_early=stops_early), told)
 
 

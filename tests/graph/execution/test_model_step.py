@@ -202,7 +202,7 @@ async def test_a_model_is_named_by_its_step_its_item_and_its_earlier_failures(pr
         work = (await prepared(desk, step("a"))).flow.work
         one, model = Step.model_validate(step("a")), work.executors[None]
         more: list[dict[str, Any]] = [{}, {"item": 0}, {"anew": 2}, {"item": 1, "anew": 1}]
-        loops = [ModelStep(one, {}, work.gate, work.toolbox, model, {}, work.label_read(one), **each) for each in more]
+        loops = [ModelStep(one, {}, work.gate, model, {}, work.label_read(one), **each) for each in more]
         assert [loop._name for loop in loops] == ["a", "a[0]", "a again 2", "a[1] again 1"]
 
 
@@ -389,9 +389,7 @@ async def test_a_conversation_on_record_goes_on_if_it_is_of_this_try_at_the_same
         work = (await prepared(desk, step("a"))).flow.work
         key = digest([work.record.id, "executor", label, digest(prompt)])
         opening = Opening(key, brief, Prompt(messages=Content(prompt)))
-        loop = ModelStep(
-            one, {}, work.gate, work.toolbox, work.executors[None], {}, work.label_read(one), openings=[opening]
-        )
+        loop = ModelStep(one, {}, work.gate, work.executors[None], {}, work.label_read(one), openings=[opening])
         messages = await loop._opened("g", {}, HERE)
 
     is_recorded = goes_on and (brief is None or bool(changed))
