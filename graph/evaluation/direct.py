@@ -84,7 +84,15 @@ class DirectRun:
         except (ModelCallError, NoAnswer) as failure:
             status, reason = "failed", str(failure)
         spent = replace(self.spent, seconds=self._elapsed_s())
-        return TrialEnding(status, reason, answer, spent, dict(self.called), limit, self.outage)
+        return TrialEnding(
+            status=status,
+            reason=reason,
+            answer=answer,
+            spent=spent,
+            called=dict(self.called),
+            limit=limit,
+            outage=self.outage,
+        )
 
     async def _invoke(self, goal: str, constraints: Sequence[str]) -> str:
         from langchain.agents import create_agent

@@ -34,21 +34,27 @@ FEWEST_CASES = 6
 Cases = Mapping[str, Sequence[Trial]]
 
 
-@dataclass(frozen=True)
-class ArmSummary:
-    """One arm: its success rate, and the mean of each measure per trial.
-
-    `mistaken` counts trials that ended as succeeded although a check failed. A measure that is unknown for some trial,
-    such as the cost of a model without a price, is missing from `means`.
-    """
+@dataclass(frozen=True, kw_only=True)
+class _Figures:
+    """What is said of an arm over so many cases; a measure that is unknown for some trial is missing from `means`."""
 
     arm: str
     cases: int
+    success: Interval
+    means: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmSummary(_Figures):
+    """One arm: its success rate, and the mean of each measure per trial.
+
+    `mistaken` counts trials that ended as succeeded although a check failed. Unknown is, for example, the cost of a
+    model without a price.
+    """
+
     trials: int
     met: int
     mistaken: int
-    success: Interval
-    means: Mapping[str, Interval]
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary in the format of the results file."""
@@ -56,16 +62,12 @@ class ArmSummary:
         return {**counts, "mistaken": self.mistaken, **_result_json(self.success, self.means)}
 
 
-@dataclass(frozen=True)
-class ArmDifference:
+@dataclass(frozen=True, kw_only=True)
+class ArmDifference(_Figures):
     """Difference of an arm from a baseline arm, over the `cases` that both ran; `chance` is that of `sign_test`."""
 
-    arm: str
     baseline: str
-    cases: int
-    success: Interval
     chance: float
-    means: Mapping[str, Interval]
 
     @property
     def verdicts(self) -> dict[str, str]:

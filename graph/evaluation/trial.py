@@ -49,22 +49,28 @@ class Spent:
         )
 
 
-@dataclass(frozen=True)
-class TrialEnding:
-    """How a run of any arm ended; `status` is a run status.
-
-    `called` is the number of successful calls by tool. `limit` is the budget limit that ended the run, `outage` the
-    failure of a model's server, which is not the arm's fault, and `run` the run's name in the records, if it has one.
-    """
+@dataclass(frozen=True, kw_only=True)
+class _Ended:
+    """How a run ended; `limit` is that of the budget that ended it, `run` its name in the records, if it has one."""
 
     status: RunStatus
     reason: str | None
-    answer: JsonValue
     spent: Spent
-    called: Mapping[str, int] = field(default_factory=dict)
-    limit: str | None = None
-    outage: str | None = None
     run: str | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialEnding(_Ended):
+    """The end of the run of a trial, before its answer is looked at.
+
+    `called` is the number of successful calls by tool, and `outage` the failure of a model's server, which is not the
+    arm's fault.
+    """
+
+    answer: JsonValue
+    called: Mapping[str, int] = field(default_factory=dict)
+    outage: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,24 +88,19 @@ class PlannedTrial:
         return f"{self.case} {self.arm} {self.repetition}"
 
 
-@dataclass(frozen=True)
-class Trial:
+@dataclass(frozen=True, kw_only=True)
+class Trial(_Ended):
     """A finished trial; `met` is true if all checks passed, `findings` has an entry per check.
 
-    `void` is the reason not to count the trial, which will be repeated. `limit` is the budget limit that ended it,
-    `folder` the name of the folder with its files.
+    `void` is the reason not to count the trial, which will be repeated. `folder` is the name of the folder with its
+    files.
     """
 
     slot: PlannedTrial
-    status: RunStatus
-    reason: str | None
     answer: str
     met: bool
     findings: tuple[Mapping[str, Any], ...]
-    spent: Spent
     folder: str
-    run: str | None = None
-    limit: str | None = None
     void: str | None = None
 
     @property

@@ -202,7 +202,7 @@ class Planner:
     async def _read(self, run: RunContext, brought: Any) -> Proposal:
         reading = await done_aside(steps_in(brought), lambda: run.allowed(run.read(brought)))
         reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
-        return Proposal(reading.plan, reason, reading.issues, reading.notes, playbooks=reading.playbooks)
+        return Proposal(**vars(reading), reason=reason)
 
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, writer.run.services.toolbox.specs

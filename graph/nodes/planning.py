@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 from langchain_core.messages import AIMessage
-from pydantic import JsonValue
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
@@ -24,7 +23,6 @@ from planner_executor.graph.plan.look import ParsedLook, read_or_look
 from planner_executor.graph.plan.normalization import LOOK, called_tool
 from planner_executor.graph.plan.on_comments import read_on_comments
 from planner_executor.graph.plan.reading import ParsedPlan
-from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.prompts.data import cut
 from planner_executor.graph.prompts.offer import Offer
@@ -44,7 +42,7 @@ FLAWS: Mapping[Flaw, str] = {
 
 
 @dataclass(frozen=True)
-class Proposal:
+class Proposal(ParsedPlan):
     """A plan with notes on its normalized fields, or the reason why there is no plan.
 
     `explained` means that the reason is the embedded rules' own sentence, which needs no other before it; `cannot` that
@@ -52,14 +50,8 @@ class Proposal:
     `playbooks` those that are part of the plan.
     """
 
-    plan: Plan | None
     reason: str = ""
-    issues: tuple[Issue, ...] = ()
-    notes: tuple[str, ...] = ()
     explained: bool = False
-    cannot: bool = False
-    on_comments: Mapping[str, str] = field(default_factory=dict)
-    playbooks: tuple[Mapping[str, JsonValue], ...] = ()
 
     def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
         """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
@@ -100,13 +92,13 @@ async def propose(
         answer = await gate.models.ask(model, replace(call, label=f"{call.label}:{turn}"))
         turn += 1
         if isinstance(answer, str):
-            return Proposal(None, answer)
+            return Proposal(None, reason=answer)
         words = str(answer.text)
         parsed = _parse(answer, lambda raw: _read(raw, shape, marked, read), shape, marked)
         if parsed.plan is not None:
-            return Proposal(parsed.plan, notes=parsed.notes, on_comments=parsed.on_comments, playbooks=parsed.playbooks)
+            return Proposal(**vars(parsed))
         if parsed.cannot:
-            return Proposal(None, parsed.cannot, explained=True, cannot=True)
+            return Proposal(None, reason=parsed.cannot, explained=True, cannot=parsed.cannot)
         if isinstance(parsed, ParsedLook) and looks.left > 0:
             # A look is no fault: it takes no attempt, and has a bound of its own.
             seen = await looks.at(parsed.looks)
@@ -123,8 +115,8 @@ async def propose(
         correction = repair_message(issues, offered.lines_for(words))
         call, attempt = replace(call, messages=[*call.messages, AIMessage(words), correction]), attempt + 1
     if explained:
-        return Proposal(None, cut(words.strip(), WORDS_CHARACTERS), issues, explained=True)
-    return Proposal(None, _reason(call.role, words, issues), issues)
+        return Proposal(None, issues, reason=cut(words.strip(), WORDS_CHARACTERS), explained=True)
+    return Proposal(None, issues, reason=_reason(call.role, words, issues))
 
 
 def _read(raw: Any, shape: PlanShape, marked: frozenset[str], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:

@@ -60,7 +60,7 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
     try:
         return await within.within(asked)
     except StepTimedOut as late:
-        return Proposal(None, str(late))
+        return Proposal(None, reason=str(late))
 
 
 def _failed(run: RunContext, step: Step, proposal: Proposal) -> Draft:

@@ -61,14 +61,9 @@ def brief_spec(goal: BriefGoal) -> BriefSpec:
     """Return the specification of a brief about a goal, before constraints and feedback."""
     queries = (goal.topic,) if goal.question else queries_for(goal.topic)
     return BriefSpec(
-        topic=goal.topic,
+        **vars(goal),
         queries=queries[:_SEARCHES],
         spare=queries[_SEARCHES:],
-        sentences=goal.sentences,
-        brief=goal.brief,
-        web=goal.web,
-        report=goal.report,
-        path=goal.path,
         min_words=needed_words(goal.topic) if goal.question else None,
     )
 

@@ -4,27 +4,21 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from planner_executor.graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
+from planner_executor.graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES, BriefGoal
 from planner_executor.graph.chat_models.offline.text_format import asks_for_more, short_line
 from planner_executor.tools.words import content_words
 
 
-@dataclass(frozen=True)
-class BriefSpec:
+@dataclass(frozen=True, kw_only=True)
+class BriefSpec(BriefGoal):
     """Specification of a brief.
 
     `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own;
     `min_words` is how many words of a question a passage must hold to answer it.
     """
 
-    topic: str
     queries: tuple[str, ...]
     spare: tuple[str, ...] = ()
-    sentences: int | None = None
-    brief: bool = False
-    web: bool = False
-    report: bool = False
-    path: str | None = None
     min_words: int | None = None
 
 
@@ -111,7 +105,7 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
 def apply_to_brief(spec: BriefSpec, wish: str) -> BriefSpec | None:
     """Return the spec as a person wishes it, or None if any part of the wish cannot be met.
 
-    >>> spec = BriefSpec("wind", ("wind", "wind: cost"))
+    >>> spec = BriefSpec("wind", queries=("wind", "wind: cost"))
     >>> apply_to_brief(spec, "Fewer searches, please").queries
     ('wind',)
     >>> apply_to_brief(spec, "Make it rhyme") is None, apply_to_brief(spec, "One search, and make it rhyme") is None

@@ -103,11 +103,11 @@ class BriefGoal:
     """A requested brief; an empty `topic` means that none was found."""
 
     topic: str
-    report: bool
-    brief: bool
-    path: str | None
-    web: bool
-    sentences: int | None
+    report: bool = False
+    brief: bool = False
+    path: str | None = None
+    web: bool = False
+    sentences: int | None = None
     question: bool = False
 
 

@@ -54,7 +54,7 @@ def _order_of(remaining: Remaining) -> BriefSpec:
     if goal and goal.topic:
         spec = replace(brief.brief_spec(goal), path=None, sentences=None, brief=False)
     else:
-        spec = BriefSpec("", tuple(_queries(remaining)))
+        spec = BriefSpec("", queries=tuple(_queries(remaining)))
     return replace(spec, web=_has(remaining, "web_search"), report=_has(remaining, "write_report"))
 
 
