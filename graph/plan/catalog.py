@@ -96,8 +96,7 @@ class ToolSpec:
     def fingerprint(self) -> str:
         """Digest of everything about this tool that an approval covers: schema, effect, trust, folders, server."""
         does: list[JsonValue] = [self.effect, self.idempotent, self.declared, self.folder, self.place, *self.reads]
-        said: list[JsonValue] = [] if self.summary is None else [self.summary]
-        said += [] if self.reversible is None else [self.reversible]
+        said: list[JsonValue] = [one for one in (self.summary, self.reversible) if one is not None]
         return digest([dict(self.schema), does, self.trust, list(self.free_args), *said])
 
     def schema_fault(self) -> str | None:
@@ -222,4 +221,4 @@ def _missing(error: "ValidationError") -> list[str]:
     if error.validator != "required":
         return []
     names: Any = error.validator_value
-    return [name for name in names if error.message == f"{name!r} is a required property"][:1]
+    return next(([name] for name in names if error.message == f"{name!r} is a required property"), [])

@@ -42,7 +42,7 @@ OF_ANY_SHAPE = frozenset({"allOf", "not", "if", "then", "else", "patternProperti
 """Keywords with which a schema of an argument is not copied: any value fits then, and validation says what does not."""
 REFERENCE: Mapping[str, Any] = {"type": "string", "pattern": r"^[^{]*\{.+\}[^}]*$"}
 ANY_JSON = "#/$defs/JsonValue"
-DEFINITIONS = ("#/$defs/", "#/definitions/")
+NOTES = ("title", "description", "default")
 
 
 def plan_schema(
@@ -193,15 +193,15 @@ class _Argument:
 
     def _referred(self, target: str) -> dict[str, Any]:
         """Return a reference to the copy of a definition of the tool."""
-        place = next((target.removeprefix(start) for start in DEFINITIONS if target.startswith(start)), None)
-        known = {**self.tool.schema.get("definitions", {}), **self.tool.schema.get("$defs", {})}
-        if place is None or place not in known:
+        schema, places = self.tool.schema, ("$defs", "definitions")
+        known = {f"#/{place}/{name}": part for place in places for name, part in schema.get(place, {}).items()}
+        if target not in known:
             return {}
-        key = self.tool.name, place, self.with_references
+        key = self.tool.name, target, self.with_references
         name = self.whole.names.setdefault(key, f"part_{len(self.whole.names)}")
         if name not in self.whole.defs:
             self.whole.defs[name] = {}  # first of all: a definition may refer to itself
-            self.whole.defs[name] = self.read(known[place])
+            self.whole.defs[name] = self.read(known[target])
         return {"$ref": f"#/$defs/{name}"}
 
     def _open(self, found: dict[str, Any]) -> dict[str, Any]:
@@ -245,13 +245,9 @@ def _compact(node: Any) -> Any:
         return node
     if node.get("$ref") == ANY_JSON:
         return {}
-    kept = {KEYWORDS.get(name, name): _compact(value) for name, value in node.items() if not _is_note(name, value)}
+    kept = {KEYWORDS.get(name, name): _compact(value) for name, value in node.items() if name not in NOTES}
     if "const" in node:
         kept["enum"] = [node["const"]]
     options = [option for option in kept.pop("anyOf", ()) if option != {"type": "null"}]
     kept |= (options[0] if len(options) == 1 else {"anyOf": options}) if options else {}
     return {**kept, "maxItems": MOST_ITEMS} if kept.get("type") == "array" else kept
-
-
-def _is_note(name: str, value: Any) -> bool:
-    return name == "default" or (name in ("title", "description") and isinstance(value, str))

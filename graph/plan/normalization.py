@@ -68,16 +68,12 @@ def looks_like_plan(raw: Any) -> bool:
         return bool(raw) and all(isinstance(item, dict) and _looks_like_step(item) for item in raw)
     if not isinstance(raw, dict):
         return False
-    if isinstance(raw.get("steps"), list) or isinstance(raw.get("keep"), list):
-        return True
-    if isinstance(raw.get("plan"), dict | list):
-        return True
-    if isinstance(raw.get(LOOK), list) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}:
+    if any(isinstance(raw.get(name), list) for name in ("steps", "keep", "plan")) or isinstance(raw.get("plan"), dict):
         return True
     if isinstance(raw.get(PLAYBOOK), str) and set(raw) <= {PLAYBOOK, "params", *COMMENTARY}:
         return True
-    is_answer = not raw.keys().isdisjoint(ANSWERS) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}
-    return is_answer or _called_with(raw, ()) is not None
+    says = isinstance(raw.get(LOOK), list) or not raw.keys().isdisjoint(ANSWERS)
+    return (says and set(raw) <= {*PLAN_KEYS, *COMMENTARY}) or _called_with(raw, ()) is not None
 
 
 def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
@@ -193,7 +189,7 @@ def _canonical(key: Any, value: Any) -> Any:
     """Return the name of a step's field, given a spelling of it and its value."""
     if key == STEP:
         return "id" if is_step_id(read_id(value)) else "objective"
-    return ALIASES.get(key, key) if isinstance(key, str) else key
+    return ALIASES.get(key, key)
 
 
 def _without_nulls(raw: Any) -> Any:
@@ -216,7 +212,7 @@ def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
     call = _call_in(raw)
     given = [name for name in ARGUMENTS if name in call]
     name = call.get("name")
-    if not isinstance(name, str) or name in tools or len(given) != 1 or not set(call) <= CALL_KEYS:
+    if not isinstance(name, str) or name in tools or len(given) != 1 or set(call) - CALL_KEYS:
         return None
     inner = _object_in(call[given[0]])
     if not isinstance(inner, dict):
@@ -235,14 +231,13 @@ def _call_in(raw: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _object_in(value: Any) -> Any:
-    """Return the object of a JSON text, as in the arguments of a call; other values are returned unchanged."""
+    """Return the value of a JSON text, as in the arguments of a call; other values are returned unchanged."""
     if not isinstance(value, str):
         return value
     try:
-        found = read_json(value)
+        return read_json(value)
     except (ValueError, RecursionError):
         return value
-    return found if isinstance(found, dict) else value
 
 
 def _read_ids(found: Fields) -> None:

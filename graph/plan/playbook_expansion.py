@@ -45,15 +45,14 @@ class _Expansion:
 
     def whole(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """Return the plan of an answer that is a playbook."""
-        known = self._named(raw[PLAYBOOK], None, ())
-        values = self._values(known, raw.get("params"), None) if known is not None else {}
-        if known is None or self.issues:
+        if (known := self._named(raw[PLAYBOOK], None, ())) is None:
             return {}
-        for name, value in values.items():
-            given = name in (raw.get("params") or {})
-            self.params[name] = {"value": value, "label": self.label if given else "user"}
-        answer = {"answer": known.answer} if known.answer is not None else {}
-        return {"steps": self.steps(known.steps, (known.name,)), **answer}
+        given = _given(raw)
+        for name, value in self._values(known, given, None).items():
+            self.params[name] = {"value": value, "label": self.label if name in given else "user"}
+        steps = self.steps(known.steps, (known.name,))
+        self.used[:] = [{**_record(known), "step": None}]
+        return {"steps": steps, "answer": known.answer}
 
     def steps(self, steps: Sequence[Any], above: tuple[str, ...]) -> list[Any]:
         """Return steps with the playbooks among them expanded; `above` are the playbooks in which they stand."""
@@ -63,7 +62,7 @@ class _Expansion:
         return found
 
     def _step(self, step: Mapping[str, Any], above: tuple[str, ...]) -> list[Any]:
-        step = {ALIASES.get(key, key) if key != "parameters" else "params": value for key, value in step.items()}
+        step = _spelled(step)
         name = name_of(step)
         if name is None:
             self.issues.append(Issue(None, "steps", "a step that is a playbook needs an id"))
@@ -72,16 +71,16 @@ class _Expansion:
             says = f"does not go with a playbook; such a step has {', '.join(STEP_FIELDS)}"
             says += "; write it at the steps of the playbook, or give its steps themselves" if "when" in strange else ""
             self.issues.append(Issue(name, str(strange[0]), says))
-        known = self._named(step[PLAYBOOK], name, above)
-        values = self._values(known, step.get("params"), name) if known is not None else {}
-        if known is None or self.issues:
+        if (known := self._named(step[PLAYBOOK], name, above)) is None:
             return []
-        given = step.get("params") or {}
+        given = _given(step)
+        values = self._values(known, given, name)
         open_ = {one: value for one, value in values.items() if one in given and _is_open(value)}
         # A value that a playbook gives to a playbook within it is its author's, who is trusted as the user is.
-        for one in values.keys() - open_.keys():
-            label = self.label if one in given and not above else "user"
-            self.params[f"{name}_{one}"] = {"value": values[one], "label": label}
+        for one, value in values.items():
+            if one not in open_:
+                label = self.label if one in given and not above else "user"
+                self.params[f"{name}_{one}"] = {"value": value, "label": label}
         before = read_ids(step.get("depends_on") or [])
         return self._placed(known, name, step, open_, before, above)
 
@@ -95,8 +94,8 @@ class _Expansion:
         above: tuple[str, ...],
     ) -> list[Any]:
         """Return the steps of a playbook under ids that begin with the step's, and the step with its answer."""
-        own = [one for one in (name_of(inner) for inner in known.steps) if one is not None]
-        names = {one: f"{name}_{one}" for one in own}
+        steps = {str(name_of(inner)): _spelled(inner) for inner in known.steps}
+        names = {one: f"{name}_{one}" for one in steps}
         values = _free_id(f"{name}_params", names.values())
         moves = {one: f"{values}_result.{one}" if one in open_ else f"param.{name}_{one}" for one in known.parameters}
         found: list[Any] = []
@@ -105,14 +104,14 @@ class _Expansion:
             schema = {"type": "object", "properties": {one: dict(known.parameters[one]) for one in open_}}
             checked = {"id": values, "objective": f"Values for {name}", "gather": dict(open_)}
             found.append({**checked, "checks": [{"schema": schema}], "depends_on": before})
-        for inner in known.steps:
+        for inner in steps.values():
             for place in ASKED:
-                if open_ and {one.name for one in parameters_in(inner.get(place))} & open_.keys():
+                if {one.name for one in parameters_in(inner.get(place))} & open_.keys():
                     says = f"asks with {listed(sorted(open_))} of {known.name}, which take values there, no references"
                     self.issues.append(Issue(name, "params", says))
-            found.append(_moved(inner, names, moves, before, values if open_ else None))
-        ends = _last(known.steps, own)
-        answer = moved_parameters(renamed(known.answer, names), moves) if known.answer is not None else None
+            found.append(_moved(inner, names, moves, before, values))
+        ends = _last(steps)
+        answer = moved_parameters(renamed(known.answer, names), moves)
         whole: JsonValue = {names[one]: f"{{{names[one]}_result}}" for one in ends}
         if len(ends) == 1:
             whole = f"{{{names[ends[0]]}_result}}"
@@ -123,7 +122,7 @@ class _Expansion:
             "depends_on": [*before, *(names[one] for one in ends)],
             **{key: step[key] for key in ("success_criteria", "checks") if key in step},
             # A step whose condition is false is skipped, and with it all that wait for it but by `any`.
-            **({"run_if": "any"} if any(inner.get("when") for inner in known.steps) else {}),
+            **({"run_if": "any"} if any(inner.get("when") for inner in steps.values()) else {}),
         }
         self.used.append({**_record(known), "step": name})
         return [*self.steps(found, (*above, known.name)), result]
@@ -146,7 +145,6 @@ class _Expansion:
 
     def _values(self, known: KnownPlaybook, given: Any, step: str | None) -> dict[str, JsonValue]:
         """Return the values of all parameters; issues for those that are missing, unknown or do not fit."""
-        given = {} if given is None else given
         if not isinstance(given, Mapping):
             self.issues.append(Issue(step, "params", "must be an object: parameter -> value"))
             return {}
@@ -158,13 +156,15 @@ class _Expansion:
         ]
         values: dict[str, JsonValue] = {}
         for name, schema in known.parameters.items():
-            if name not in given and "default" not in schema:
-                self.issues.append(Issue(step, f"params.{name}", f"{known.name} needs a value of it"))
-                continue
             value = values[name] = given.get(name, schema.get("default"))
-            if name in given and not (step is not None and _is_open(value)):
-                wrong = [f"{path} {why}".strip() for path, why in value_faults(value)]
-                self.issues += [Issue(step, f"params.{name}", why) for why in wrong or schema_errors(schema, value)]
+            if name not in given:
+                wrong = [] if "default" in schema else [f"{known.name} needs a value of it"]
+            elif step is not None and _is_open(value):
+                wrong = []
+            else:
+                faults = [f"{path} {why}".strip() for path, why in value_faults(value)]
+                wrong = faults or schema_errors(schema, value)
+            self.issues += [Issue(step, f"params.{name}", why) for why in wrong]
         return values
 
 
@@ -202,15 +202,13 @@ def read_expanded(
             says = f"it stands beside {', '.join(map(str, beside))}; name the playbook alone, or use it as a step"
             return ParsedPlan(None, (Issue(None, PLAYBOOK, says),))
         plan = expansion.whole(found)
-        name = found[PLAYBOOK]
-        expansion.used[:] = [{**_record(library[name]), "step": None}] if name in library else []
     else:
         own, expansion.issues = read_params(found.get("params"), params)
         plan = {**found, "steps": expansion.steps(found["steps"], ())}
         expansion.params |= params_json(own)
     if expansion.issues:
         return ParsedPlan(None, tuple(expansion.issues))
-    parsed = read_plan(plan | ({"params": expansion.params} if expansion.params else {}), tools, max_steps)
+    parsed = read_plan({**plan, "params": expansion.params}, tools, max_steps)
     return replace(parsed, notes=(*notes, *parsed.notes), playbooks=tuple(expansion.used))
 
 
@@ -218,11 +216,20 @@ def _record(known: KnownPlaybook) -> dict[str, JsonValue]:
     return {"name": known.name, "version": known.version, "digest": known.digest}
 
 
+def _given(use: Mapping[str, Any]) -> Any:
+    return {} if use.get("params") is None else use["params"]
+
+
+def _spelled(step: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a step with the names of fields that we use; what a playbook takes is spelled like a tool's arguments."""
+    spelled = {**ALIASES, "parameters": "params"} if PLAYBOOK in step else ALIASES
+    return {spelled.get(key, key): value for key, value in step.items()}
+
+
 def _moved(
-    step: Mapping[str, Any], names: Mapping[str, str], moves: Mapping[str, str], before: list[Any], values: str | None
+    step: Mapping[str, Any], names: Mapping[str, str], moves: Mapping[str, str], before: list[Any], values: str
 ) -> dict[str, Any]:
-    """Return a step of a playbook as it stands in a plan."""
-    step = {ALIASES.get(key, key) if key != "parameters" or PLAYBOOK not in step else key: step[key] for key in step}
+    """Return a step of a playbook as it stands in a plan; the step `values` has those that only the run finds out."""
     kept = {one: step["args"][one] for one in step.get("literal") or () if isinstance(step.get("args"), Mapping)}
     found = dict(step)
     for place in FILLED:
@@ -231,7 +238,7 @@ def _moved(
     if kept:
         found["args"] = {**found["args"], **kept}
     in_words = {place: moved_parameters(found[place], moves) for place in IN_WORDS if found.get(place) is not None}
-    told = values is not None and any(f"{{{values}_result" in str(text) for text in in_words.values())
+    told = any(f"{{{values}_result" in str(text) for text in in_words.values())
     found |= in_words
     waits = [names.get(one, one) for one in read_ids(step.get("depends_on") or [])]
     is_first = not waits and not any(references_in(step.get(place)) for place in FILLED)
@@ -239,11 +246,11 @@ def _moved(
     return {**found, "id": names[str(name_of(step))], "depends_on": waits}
 
 
-def _last(steps: Sequence[Mapping[str, Any]], own: Sequence[str]) -> list[str]:
-    """Return the steps that no other waits for."""
-    waited = {str(one) for step in steps for one in read_ids(step.get("depends_on") or step.get("dependencies") or [])}
-    waited |= {one.step for step in steps for key, value in step.items() for one in references_in(value) if key != "id"}
-    return [one for one in own if one not in waited] or list(own[-1:])
+def _last(steps: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the ids of the steps that no other waits for."""
+    waited = {str(one) for step in steps.values() for one in read_ids(step.get("depends_on") or [])}
+    waited |= {one.step for step in steps.values() for one in references_in(list(step.values()))}
+    return [one for one in steps if one not in waited]
 
 
 def _is_open(value: JsonValue) -> bool:

@@ -55,7 +55,12 @@ def is_step_id(value: Any) -> bool:
 class FrozenModel(BaseModel):
     """A model whose fields never change, so that what follows from them is computed once."""
 
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", ignored_types=(lazy,))
+    model_config = ConfigDict(
+        defer_build=True,
+        frozen=True,
+        extra="forbid",
+        ignored_types=(lazy,),
+    )
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other fields; what follows from the fields is computed anew."""

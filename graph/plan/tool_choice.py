@@ -38,7 +38,7 @@ def named_in(text: str, names: Iterable[str]) -> frozenset[str]:
     frozenset({'send_mail'})
     """
     folded = text.casefold()
-    return frozenset(name for name in names if _stands_in(name.casefold(), folded))
+    return frozenset(name for name in names if (own := name.casefold()) in folded and _stands_in(own, folded))
 
 
 @dataclass(frozen=True)
@@ -94,14 +94,4 @@ def _singular(word: str) -> str:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    place = text.find(name)
-    while place >= 0:
-        end = place + len(name)
-        if not any(map(_is_of_word, (text[max(0, place - 1) : place], text[end : end + 1]))):
-            return True
-        place = text.find(name, place + 1)
-    return False
-
-
-def _is_of_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.catalog import Catalog, ToolSpec, absent_in, is_undeclared, unknown_tool
 from planner_executor.graph.plan.reading import read_plan
 
 
@@ -301,6 +301,8 @@ def test_only_what_is_declared_harmless_may_be_repeated(declared: dict[str, Any]
         spec({"type": "object"}, effect="write"),
         spec({"type": "object"}, effect="read", idempotent=True),
         spec({"type": "object", "properties": {"a": {}}}, effect="read"),
+        spec({"type": "object"}, effect="read", summary="reads"),
+        spec({"type": "object"}, effect="read", reversible=False),
     ],
 )
 def test_a_tool_that_changes_schema_or_effect_changes_its_face(other: ToolSpec) -> None:
@@ -333,3 +335,56 @@ def test_what_is_known_of_a_schema_is_not_said_of_another_that_is_equal_to_pytho
 
     assert spec({**bound, "properties": {"a": {"minimum": 0, "exclusiveMinimum": True}}}).schema_fault() is None
     assert spec({**bound, "properties": {"a": {"minimum": 0, "exclusiveMinimum": 1}}}).schema_fault()
+
+
+def test_the_face_of_a_tool_is_that_of_records_of_before() -> None:
+    assert (
+        spec({"type": "object"}, effect="read").fingerprint
+        == "962b04194948357f63971179507b1bbd6a34af47122bb9bb63f8d6d926608edf"
+    )
+    assert (
+        spec({}, summary="{a}", reversible=True).fingerprint
+        == "ae6541c3ab7bd8e24a83bc73890b4a0aa5ecafb2e2ade3edfc7584da3caddc8a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "trust", "acts", "is_bare"),
+    [
+        ({}, "undeclared", True, False),
+        ({"declared": False}, "undeclared", True, True),
+        ({"declared": False, "trusted": True}, "trusted", True, False),
+        ({"effect": "read", "trusted": False}, "untrusted", False, False),
+        ({"effect": "write"}, "undeclared", True, False),
+    ],
+)
+def test_a_tool_is_what_it_declares(declared: dict[str, Any], trust: str, acts: bool, is_bare: bool) -> None:
+    tool = spec({}, **declared)
+
+    assert (tool.trust, tool.acts, is_undeclared(tool), tool.look) == (trust, acts, is_bare, False)
+
+
+def test_a_fault_within_an_argument_is_told_beside_one_of_the_arguments() -> None:
+    faults = takes({"a": {"additionalProperties": False}}).argument_faults({"a": {"b": 1}, "c": 1})
+
+    assert [place for place, _ in faults] == ["args", "args.a"]
+
+
+def test_defaults_are_those_of_arguments_in_any_part() -> None:
+    parts = [{"properties": {"b": {"default": 2}, "c": {}}}, {"properties": {"d": True, "default": {"default": 0}}}]
+    tool = spec({"properties": {"a": {"default": None}}, "allOf": parts})
+
+    assert tool.defaults(["a", "b", "c", "d", "e"]) == {"a": None, "b": 2}
+
+
+def test_a_schema_that_leads_back_to_itself_has_its_parameters_once() -> None:
+    assert spec({"properties": {"a": {}}, "anyOf": [{"$ref": "#"}]}).parameters == ("a",)
+
+
+def test_what_is_there_is_not_absent() -> None:
+    tools = Catalog({"tool": INTEGER}, {"tool": "a key", "other": "a key"})
+
+    assert tools == {"tool": INTEGER} and absent_in(tools) == {"other": "a key"} and absent_in({}) == {}
+    assert unknown_tool("other", tools) == "tool 'other' is not installed; a key"
+    assert unknown_tool("none", tools) == "unknown tool 'none'; known tools: tool"
+    assert unknown_tool("none", {}) == "unknown tool 'none'; known tools: none"

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_schema import MAX_TOOLS, plan_schema, revision_schema
+from planner_executor.graph.plan.look import MOST_LOOKS
 from planner_executor.graph.plan.reading import read_plan
 
 NODE = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}}}
@@ -163,3 +164,111 @@ def test_what_the_schema_of_an_argument_takes_fits(schema: Any, value: Any) -> N
         tool = ToolSpec("t", "", {"properties": {"a": schema}})
 
         assert fits({"id": "a", "tool": "t", "args": {"a": value}}, tools=(tool,))
+
+
+def look_args(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of the arguments with which a planner may look with a tool: no value is a reference."""
+    whole = plan_schema((), (ToolSpec("t", "", schema),))
+    assert "reference" not in whole["$defs"]
+    return dict(whole["properties"]["look"]["items"]["anyOf"][0]["properties"]["args"])
+
+
+INTEGER, NULL = {"type": "integer"}, {"type": "null"}
+OPEN, CLOSED = {"additionalProperties": True}, {"additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("given", "copy"),
+    [
+        ({"type": "integer", "minimum": 1, "default": 1, "examples": [2]}, {"type": "integer", "minimum": 1}),
+        ({"const": "x"}, {"enum": ["x"]}),
+        (True, {}),
+        ({"allOf": [INTEGER], "type": "integer"}, {}),
+        ({"oneOf": [INTEGER, INTEGER, NULL]}, {"anyOf": [INTEGER, NULL]}),
+        ({"anyOf": [{"anyOf": [INTEGER, NULL]}, {"type": "string"}]}, {"anyOf": [INTEGER, NULL, {"type": "string"}]}),
+        ({"anyOf": [INTEGER, {}]}, {}),
+        ({"items": {"const": 1}}, {"items": {"enum": [1]}}),
+        ({"properties": {"p": INTEGER}, "required": ["p"]}, {"properties": {"p": INTEGER}, "required": ["p"], **OPEN}),
+        ({"properties": {}, "additionalProperties": False}, {"properties": {}, "required": [], **CLOSED}),
+        ({"properties": {}, "additionalProperties": {}}, {"properties": {}, "required": [], **OPEN}),
+        ({"properties": []}, {}),
+        ({"$ref": "#/$defs/n"}, {"$ref": "#/$defs/part_0"}),
+        ({"$ref": "#/definitions/m"}, {"$ref": "#/$defs/part_0"}),
+        ({"$ref": "#/$defs/m"}, {}),
+        ({"$ref": "n"}, {}),
+        ({"$ref": "https://a.example/n"}, {}),
+    ],
+)  # fmt: skip
+def test_the_schema_of_an_argument_is_copied_as_far_as_servers_know_it(given: Any, copy: dict[str, Any]) -> None:
+    whole = {"properties": {"a": given}, "required": ["a"], "$defs": {"n": INTEGER}, "definitions": {"m": INTEGER}}
+
+    found = look_args(whole)
+
+    assert found == {"type": "object", "properties": {"a": copy}, "required": ["a"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("more", "args"),
+    [
+        *(({word: []}, {"type": "object"}) for word in ("anyOf", "oneOf", "allOf")),
+        ({"$ref": "#/$defs/n"}, {"type": "object"}),
+        ({"additionalProperties": {}}, {"type": "object", "properties": {}, "required": [], **OPEN}),
+        ({"additionalProperties": False}, {"type": "object", "properties": {}, "required": [], **CLOSED}),
+    ],
+)  # fmt: skip
+def test_arguments_of_any_shape_are_an_object(more: dict[str, Any], args: dict[str, Any]) -> None:
+    assert look_args(more) == args
+
+
+def test_beside_each_type_but_text_stands_a_reference() -> None:
+    tool = ToolSpec("t", "", {"properties": {"n": INTEGER, "text": {"type": "string"}, "any": {}}})
+
+    whole = plan_schema((tool,), (tool,))
+
+    form = whole["properties"]["steps"]["items"]["anyOf"][0]["properties"]
+    reference = {"$ref": "#/$defs/reference"}
+    assert form["args"]["properties"] == {"n": {"anyOf": [INTEGER, reference]}, "text": {"type": "string"}, "any": {}}
+    assert form["objective"] == {"minLength": 1, "type": "string"} and form["depends_on"] == {
+        "$ref": "#/$defs/depends_on"
+    }
+    assert form["max_items"] == {"minimum": 1, "type": "integer"} and form["run_if"] == {
+        "enum": ["any"],
+        "type": "string",
+    }
+    assert whole["$defs"]["output"]["anyOf"][0] == {"enum": ["json"], "type": "string"}
+
+
+def test_a_plan_may_be_a_look_instead() -> None:
+    looks, plain = plan_schema((), TOOLS), plan_schema(())
+
+    calls = {"anyOf": [looks["properties"]["look"]["items"]["anyOf"][place] for place in (0, 1)]}
+    assert looks["properties"]["look"] == {"type": "array", "minItems": 1, "maxItems": MOST_LOOKS, "items": calls}
+    assert [one["properties"]["tool"]["enum"] for one in calls["anyOf"]] == [["search"], ["write"]]
+    assert (looks["required"], plain["required"], plain["additionalProperties"]) == ([], ["steps"], False)
+    assert (
+        list(plain["properties"]) == ["steps", "answer", "cannot"] and plain["properties"]["steps"]["maxItems"] == 100
+    )
+    assert plain["$defs"]["depends_on"]["maxItems"] == 50
+
+
+def test_a_plan_may_be_a_playbook_or_have_one_as_a_step() -> None:
+    schema = Draft202012Validator(plan_schema(TOOLS, playbooks=("p",)))
+    use = {"id": "a", "objective": "o", "playbook": "p", "params": {"n": 1}, "depends_on": ["b"]}
+
+    assert schema.is_valid({"playbook": "p", "params": {}}) and not schema.is_valid({"playbook": "q"})
+    assert schema.is_valid({"steps": [use]}) and not schema.is_valid({"steps": [{**use, "playbook": "q"}]})
+    assert not fits(use)
+
+
+def called(count: int, **more: Any) -> list[dict[str, Any]]:
+    """The names in the forms of calls of so many tools."""
+    whole = plan_schema([ToolSpec(f"t{number}", "", {}) for number in range(count)], **more)
+    forms = [form["properties"] for form in whole["properties"]["steps"]["items"]["anyOf"]]
+    return [form["tool"] for form in forms if "tool" in form]
+
+
+def test_each_tool_has_a_form_if_there_are_few_and_a_name_if_there_are_not_very_many() -> None:
+    assert called(60) == [{"enum": [f"t{number}"]} for number in range(60)]
+    assert called(61) == [{"enum": [f"t{number}" for number in range(61)]}]
+    assert len(called(200)[0]["enum"]) == 200 and called(201) == [{"type": "string"}] and called(0) == []
+    assert called(3, in_short=("t1",)) == [{"enum": ["t0"]}, {"enum": ["t2"]}, {"enum": ["t1"]}]

@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.normalization import read_fields
+from planner_executor.graph.plan.normalization import (
+    CALL_KEYS,
+    COMMENTARY,
+    PLAN_KEYS,
+    called_tool,
+    group_notes,
+    looks_like_plan,
+    name_of,
+    read_fields,
+    read_ids,
+    unwrap,
+)
 from planner_executor.graph.plan.reading import ParsedPlan, read_plan
 from planner_executor.graph.plan.schema import Plan, Step
 
@@ -416,3 +427,138 @@ def test_step_is_an_id_if_it_can_be_one_and_else_the_objective(spelt: Any, read_
     found = read_fields({"step": spelt}, {}, "steps[0]").values
 
     assert (found.get("id"), found.get("objective")) == read_as
+
+
+CALL = {"name": "make", "arguments": {"steps": []}}
+ADD = {"name": "add", "arguments": {}}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *([{"objective": "o"}], [{"tool": "t"}, {"description": "o", "id": 1}], [{"description": "o", "step": 1}]),
+        *({"steps": []}, {"keep": []}, {"plan": []}, {"plan": {}}, {"look": []}, {"answer": 1}, {"cannot": "no"}),
+        *({"answer": 1, "goal": "g"}, dict.fromkeys([*PLAN_KEYS, *COMMENTARY], "x"), {"playbook": "p"}),
+        dict.fromkeys(["playbook", "params", *COMMENTARY], "x"),
+        *(CALL, {"tool_calls": [CALL]}, {"type": "function", "id": 1, "function": CALL}),
+        *({"name": "plan", "input": {"answer": 1}}, {"name": "make", "args": {"keep": []}}),
+        {"name": "make", "arguments": '{"plan": {}}'},
+    ],
+)
+def test_what_looks_like_a_plan(raw: Any) -> None:
+    assert looks_like_plan(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *([], [{}], [{"objective": "o"}, {}], [{"objective": "o"}, 5], ["objective"], [{"description": "o"}]),
+        [{"id": 1}],
+        *(5, "steps", {}, {"steps": "x"}, {"plan": "x"}, {"look": "x"}, {"look": [], "more": 1}),
+        {"answer": 1, "more": 1},
+        *({"goal": "g"}, {"playbook": 5}, {"playbook": "p", "tool": "t"}, {"name": 5, "arguments": {"steps": []}}),
+        *({**CALL, "more": 1}, {**CALL, "input": {}}, {"tool_calls": [CALL], "more": 1}, {"tool_calls": {0: CALL}}),
+        *({"tool_calls": ["steps"]}, {"tool_calls": [CALL, CALL]}, {"function": CALL, "more": 1}),
+        *({"name": "make", "arguments": {"answer": 1}}, {"name": "plan", "arguments": {"more": 1}}),
+        *({"name": "plan", "arguments": "[1]"}, {"name": "plan", "arguments": "{"}),
+    ],
+)  # fmt: skip
+def test_what_does_not_look_like_a_plan(raw: Any) -> None:
+    assert not looks_like_plan(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (ADD, "add"),
+        ([ADD], "add"),
+        ({"tool_calls": [ADD]}, "add"),
+        (dict.fromkeys(CALL_KEYS, "add"), "add"),
+        ({"tool": "add", "args": {}}, "add"),
+        ([{"tool": "add", "args": {}}], None),
+        ({"tool": "add", "args": {}, "id": "a"}, None),
+        ([ADD, ADD], None),
+        ({"name": "add"}, None),
+        ({**ADD, "more": 1}, None),
+        ({**ADD, "name": ["add"]}, None),
+        ({**ADD, "name": "subtract"}, None),
+        ([], None),
+        ("a", None),
+    ],
+)
+def test_a_call_of_a_tool_in_the_place_of_a_plan_is_seen(raw: Any, name: str | None) -> None:
+    assert called_tool(raw, ["add"]) == name
+
+
+def test_so_many_wrappers_are_taken_off_and_told() -> None:
+    said = "the value of plan was read as the plan"
+
+    assert unwrap({"plan": {"plan": {"plan": {"plan": {"steps": []}}}}}) == ({"steps": []}, [said] * 4)
+    assert unwrap({"plan": {"plan": {"plan": {"plan": {"plan": {}}}}}}) == ({"plan": {}}, [said] * 4)
+    assert unwrap({"goal": 1, "more": 2}) == ({"goal": 1, "more": 2}, [])
+    assert unwrap({"goal": 1, "steps": []}) == ({"steps": []}, ["goal beside the plan was left out"])
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ("a", ["a"]),
+        (1, ["step_1"]),
+        (0, ["step_0"]),
+        ([1, "2", "0", "01", "\u00b2", "b"], ["step_1", "step_2", "step_0", "01", "\u00b2", "b"]),
+        ("", ""),
+        (True, True),
+        (-1, -1),
+        (None, None),
+    ],
+)
+def test_ids_are_a_list_of_names(given: Any, ids: Any) -> None:
+    assert read_ids(given) == ids
+
+
+def test_the_id_of_a_step_is_found_under_any_name() -> None:
+    assert name_of({"objective": "o", "id": None, "step": 1}) == "step_1"
+    assert name_of({"tool": "t", "subgoal_id": "a"}) == "a" and name_of({"tool": "t", "id": ["a"]}) is None
+
+
+def test_notes_are_few_and_their_steps_short() -> None:
+    notes = [(None, str(number)) for number in range(21)]
+
+    assert group_notes([("s" * 90, "a")]) == (f"a, in {'s' * 80}",)
+    assert len(group_notes(notes[:20])) == 20 and group_notes(notes)[20:] == ("and 1 more",)
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({"max_calls": 1}, {}),
+        ({"max_calls": 2}, {"max_calls": 2}),
+        ({"max_calls": True}, {"max_calls": True}),
+        ({"tool": "t", "max_calls": 1}, {"tool": "t", "max_calls": 1}),
+        ({"for_each": [1], "max_items": 20, "max_failures": 0}, {"for_each": [1]}),
+        ({"for_each": [1], "max_failures": 1}, {"for_each": [1], "max_failures": 1}),
+        ({"max_items": 20}, {"max_items": 20}),
+        ({"id": 1, "replaces": "step_1"}, {"id": "step_1"}),
+        ({"id": 2, "replaces": 1}, {"id": "step_2", "replaces": "step_1"}),
+        ({"tools": "search", "args": "x"}, {"tools": "search", "args": {"input": "x"}}),
+        ({"tools": [["search"]], "args": "x"}, {"tools": [["search"]]}),
+    ],
+)
+def test_fields_that_say_nothing_are_left_out(given: dict[str, Any], left: dict[str, Any]) -> None:
+    assert read_fields(given, TOOLS, "s").values == left
+
+
+@pytest.mark.parametrize(
+    ("given", "notes"),
+    [
+        ({"depends_on": "a"}, ["one id in depends_on was read as a list of it"]),
+        ({"depends_on": [1]}, ["numbers in depends_on were read as step_<number>"]),
+        ({"depends_on": {}}, []),
+        ({"depends_on": ["a"]}, []),
+        ({"args": "{}"}, ["a plain text was read as the argument input"]),
+        ({"arguments": "{}"}, ["arguments was read as args", "the JSON text in arguments was read as the arguments"]),
+        ({"args": "x"}, ["a plain text was read as the argument input"]),
+    ],
+)  # fmt: skip
+def test_what_is_read_otherwise_is_noted(given: dict[str, Any], notes: list[str]) -> None:
+    assert read_fields(given, TOOLS, "s").notes == notes

@@ -113,3 +113,34 @@ def test_a_name_is_named_as_a_whole_word_only(text: str, named: bool) -> None:
 )
 def test_words_are_without_case_and_plural(text: str, words: set[str]) -> None:
     assert words_of(text) == words
+
+
+def test_a_plural_is_its_singular_if_the_word_is_long_enough() -> None:
+    assert words_of("ties flies gas cats ies glass") == {"tie", "fly", "gas", "cat", "ies", "glass"}
+
+
+@pytest.mark.parametrize("text", ["resend", "sending", "x_send", "send_x", "xsend send2", "\u00e9send"])
+def test_a_part_of_a_longer_word_is_no_name(text: str) -> None:
+    assert named_in(text, ["send"]) == frozenset()
+
+
+def spread(*abouts: str) -> ToolChoice:
+    """A choice among tools with these descriptions, and as many more without words."""
+    return ToolChoice(
+        [ToolSpec(f"t{number}", about, {}) for number, about in enumerate([*abouts, *[""] * (20 - len(abouts))])]
+    )
+
+
+def test_a_word_counts_for_three_quarters_with_each_tool_chosen_for_it() -> None:
+    assert spread("x", "x", "y", "y", "y", "y").of("x y", 2) == {"t0", "t1"}  # log 10 * 3/4 is more than log 5
+
+
+def test_a_tool_that_is_chosen_in_any_case_takes_nothing_from_the_others() -> None:
+    assert spread("x", "x", "y", "y").of("x y", 2, ["t0"]) == {"t0", "t1"}
+
+
+def test_a_word_of_a_name_counts_twice() -> None:
+    named = ToolSpec("x_u", "", {})
+
+    assert ToolChoice([*spread("y z").tools, named]).of("x y z", 1) == {"t0"}  # both count 2, and the first is chosen
+    assert ToolChoice([*spread("v", "x").tools, named]).of("x v", 1) == {"x_u"}
