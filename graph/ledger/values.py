@@ -9,7 +9,7 @@ from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.ending import answer_of
-from planner_executor.graph.record.events import Content
+from planner_executor.graph.record.events import Arguments, Content
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
@@ -28,6 +28,11 @@ async def content_value(ledger: Ledger, content: Content | None) -> Any:
     if content is None or content.artifact is None:
         return content and content.value
     return json.loads(await ledger.artifact(content.artifact["id"]))
+
+
+async def args_of(ledger: Ledger, args: Arguments) -> Any:
+    """Return the arguments of a call, which an event holds inline or as an artifact."""
+    return args.shown if args.digest_beside is None else await content_value(ledger, Content.from_json(args.shown))
 
 
 async def tools_of(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:

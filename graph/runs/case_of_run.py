@@ -10,14 +10,13 @@ from pydantic import JsonValue
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_states import projected, state_of
-from planner_executor.graph.ledger.values import content_value, value_of
+from planner_executor.graph.ledger.values import args_of, value_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks.case import Answer, Case, ExpectedCall
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.record.events import (
     CallFinished,
     CallStarted,
-    Content,
     Event,
     ModelFinished,
     ModelStarted,
@@ -117,9 +116,7 @@ async def _effects(ledger: Ledger, events: Sequence[Event]) -> list[ExpectedCall
         data = event.data_if_known
         if not isinstance(data, CallStarted) or data.effect == "read" or data.attempt > 1:
             continue
-        args = data.args.shown
-        if data.args.digest_beside is not None:
-            args = await content_value(ledger, Content.from_json(args))
+        args = await args_of(ledger, data.args)
         key = json.dumps([data.tool, args], sort_keys=True)
         before = made[key].times or 0 if key in made else 0
         made[key] = ExpectedCall(tool=data.tool, args=args, times=before + 1)

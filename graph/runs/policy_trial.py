@@ -1,17 +1,17 @@
 """A policy tried on the recorded runs of a database, from the ledger alone."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from planner_executor.graph.errors import LedgerCorruptError, PolicyError
 from planner_executor.graph.ledger.protocol import Ledger
-from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.recorded_terms import terms_on_record
 from planner_executor.graph.ledger.run_states import projected
-from planner_executor.graph.ledger.values import content_value, tools_of
-from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.ledger.values import args_of
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_trial import Args, PolicyTrial, Tried
-from planner_executor.graph.record.events import CallRefused, CallStarted, Content, Event, StepHeld
+from planner_executor.graph.record.events import CallRefused, CallStarted, Event, StepHeld
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import UNREADABLE
@@ -41,16 +41,13 @@ async def _tried(ledger: Ledger, key: RunKey, policy: Policy) -> list[Tried]:
     try:
         events = await ledger.events(key)
         record = await projected(events)
-        tools, recorded = await tools_of(ledger, record), await policy_of(ledger, record.assignment.configuration)
+        was = await terms_on_record(ledger, record)
         args = await _args(ledger, events)
     except (LedgerCorruptError, PolicyError, *UNREADABLE) as error:
         return [Tried("the run", "unknown", "unknown", f"its record cannot be read: {error}")]
-    mode = record.assignment.configuration.settings.get("approval", "always")
     # A mode that the policy on record set goes with it.
-    would = policy.approval or ("always" if recorded.approval is not None else mode)
-    executors = tuple(record.assignment.configuration.executors)
-    was = ExecutionTerms(tools, mode, recorded, executors=executors)
-    return list(PolicyTrial(record, was, ExecutionTerms(tools, would, policy, executors=executors), args).of(events))
+    would = policy.approval or ("always" if was.policy.approval is not None else was.mode)
+    return list(PolicyTrial(record, was, replace(was, mode=would, policy=policy), args).of(events))
 
 
 async def _args(ledger: Ledger, events: Sequence[Event]) -> Args:
@@ -59,10 +56,8 @@ async def _args(ledger: Ledger, events: Sequence[Event]) -> Args:
         data = event.data_if_known
         if not isinstance(data, CallStarted | StepHeld | CallRefused):
             continue
-        found[event.seq] = data.args.shown
-        if data.args.digest_beside is not None:
-            try:
-                found[event.seq] = await content_value(ledger, Content.from_json(data.args.shown))
-            except (LedgerCorruptError, *UNREADABLE):
-                found[event.seq] = None
+        try:
+            found[event.seq] = await args_of(ledger, data.args)
+        except (LedgerCorruptError, *UNREADABLE):
+            found[event.seq] = None
     return found
