@@ -4,9 +4,9 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -38,31 +38,23 @@ async def run_sync(work: Callable[[], Result]) -> Result:
 
     Cancelling the caller stops waiting; the work itself cannot be stopped.
     """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Result] = loop.create_future()
+    outcome: Future[Result] = Future()
+    outcome.set_running_or_notify_cancel()  # or a caller that stops waiting would cancel what the thread is to set
     context = contextvars.copy_context()
-
-    def report(tell: Callable[[], None]) -> None:
-        try:
-            loop.call_soon_threadsafe(lambda: None if future.done() else tell())
-        except RuntimeError:
-            return  # the loop is closed, so there is no waiter
 
     def serve() -> None:
         try:
-            result = context.run(work)
+            outcome.set_result(context.run(work))
         # A future refuses a StopIteration, and the other two would end the event loop instead of the call.
         except (SystemExit, StopIteration, KeyboardInterrupt) as error:
-            report(partial(future.set_exception, RuntimeError(f"raised {type(error).__name__}: {error}")))
+            outcome.set_exception(RuntimeError(f"raised {type(error).__name__}: {error}"))
         except BaseException as error:  # noqa: BLE001  (raised in the waiter)
-            report(partial(future.set_exception, error))
-        else:
-            report(partial(future.set_result, result))
+            outcome.set_exception(error)
 
     counted = _counted.get() or WaitCount()
     counted.count += 1
     try:
         threading.Thread(target=serve, name="sync-tool", daemon=True).start()
-        return await future
+        return await asyncio.wrap_future(outcome)
     finally:
         counted.count -= 1
