@@ -23,18 +23,12 @@ AT_EXIT_S = 5.0
 
 @dataclass(frozen=True)
 class _Life(Generic[Value]):
-    """A task that enters a context manager, waits for `over`, and leaves it: both in one task, as anyio asks for."""
+    """A task that enters a context manager, waits, and leaves it: both in one task, as anyio asks for."""
 
     process: int
     loop: asyncio.AbstractEventLoop
-    over: asyncio.Event
     ready: "asyncio.Future[Value]"
     task: "asyncio.Task[None]"
-
-    def end(self) -> None:
-        """Let the task leave the context manager; may be called from any thread, and by a finalizer."""
-        with suppress(RuntimeError):  # the loop is closed, and has ended its tasks
-            self.loop.call_soon_threadsafe(self.over.set)
 
 
 class OpenOnUse(Generic[Value]):
@@ -102,8 +96,8 @@ class OpenOnUse(Generic[Value]):
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> _Life[Value]:
         over, ready = asyncio.Event(), loop.create_future()
-        life = _Life(os.getpid(), loop, over, ready, loop.create_task(_live(self._enter, ready, over)))
-        self._life, self._let_go = life, finalize(self, life.end)
+        life = _Life(os.getpid(), loop, ready, loop.create_task(_live(self._enter, ready, over)))
+        self._life, self._let_go = life, finalize(self, _end, loop, over)
         self._let_go.atexit = False
         return life
 
@@ -174,7 +168,8 @@ def _serve(started: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -
 
 
 def _end(loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
-    with suppress(RuntimeError):  # it has ended
+    """Let what waits for `over` on a loop end; may be called from any thread, and by a finalizer."""
+    with suppress(RuntimeError):  # the loop is closed, and has ended its tasks
         loop.call_soon_threadsafe(over.set)
 
 
