@@ -68,8 +68,10 @@ class Dataflow:
         except BaseExceptionGroup as group:
             # Callers catch errors by type; a group would pass them by.
             raise _first(group) from None
-        for step, result in (await done_aside(len(self.plan.steps), self._not_done)).items():
+        not_done = await done_aside(len(self.plan.steps), self._not_done)
+        for number, (step, result) in enumerate(not_done.items(), 1):
             self._note(step, result)
+            await let_others(number)
 
     def _not_done(self) -> dict[str, StepResult]:
         """Return the results of the steps that are skipped or blocked, as far as nothing was noted of them yet."""
@@ -88,11 +90,12 @@ class Dataflow:
         while True:
             calls, pieces = await self._start_ready(tasks, ended)
             may_start = await self._commit(calls)
-            for end in ended:
+            for number, end in enumerate(ended, 1):
                 # Told only now, after the commit: what a client hears is on record.
                 self._note(end.step, end.result)
                 if end.needs_person:
                     self.work.reports.person(end.step, end.result)
+                await let_others(number)
             made: list[tuple[str, Task]] = [
                 (one.call.step, partial(make, self.work, self.plan.by_id[one.call.step], one)) for one in calls
             ]

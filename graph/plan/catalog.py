@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import canonical_json, digest
 from planner_executor.graph.plan.patterns import is_match
-from planner_executor.graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
+from planner_executor.graph.plan.schema_fast_path import ObjectPredicate, fast_object_test, fast_test
 from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
 from planner_executor.graph.plan.shortening import describe_schema_error, short_repr
 from planner_executor.graph.plan.work import WorkLimitExceeded
@@ -175,7 +175,7 @@ class ToolSpec:
 
     @cached_property
     def _fits(self) -> ObjectPredicate:
-        return fast_object_test(self.schema)
+        return fast_object_test(self.schema, fast_test(self.schema.get("additionalProperties", False)))
 
 
 class Catalog(dict[str, ToolSpec]):

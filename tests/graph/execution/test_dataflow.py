@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -72,6 +73,19 @@ async def test_other_tasks_go_on_while_many_steps_end_at_once(prepared: Any) -> 
                 turns += 1
                 await asyncio.sleep(0)
         assert turns == 3
+
+
+@pytest.mark.parametrize("after", [(), ("broken",)], ids=["that end", "that are blocked"])
+async def test_other_tasks_go_on_while_many_steps_are_told_of(prepared: Any, after: tuple[str, ...]) -> None:
+    async with at_desk(failing(effect="read")) as desk:
+        many = [gathered(f"s{n}", n, *after) for n in range(2 * LARGE)]
+        flow = (await prepared(desk, step("broken", "break"), *many)).flow
+        told, run = [0], asyncio.create_task(flow.run())
+        while not run.done():
+            await asyncio.sleep(0)
+            told.append(len(flow.work.reports.steps))
+
+    assert max(later - sooner for sooner, later in pairwise(told)) <= LARGE + 1
 
 
 async def test_a_step_starts_after_all_that_it_waits_for(prepared: Any) -> None:

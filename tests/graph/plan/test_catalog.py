@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from planner_executor.graph.plan import bounded_schema
 from planner_executor.graph.plan.catalog import Catalog, ToolSpec, absent_in, is_undeclared, unknown_tool
 from planner_executor.graph.plan.reading import read_plan
 
@@ -50,8 +51,15 @@ def test_an_extra_argument_is_named_once_even_if_the_schema_forbids_it_outright(
 
 
 @pytest.mark.parametrize("outright", [True, {}, {"type": "integer"}])
-def test_extras_are_allowed_where_the_schema_says_so_outright(outright: Any) -> None:
-    assert takes({"n": {}}, additionalProperties=outright).argument_faults({"x": 1}) == []
+def test_extras_are_allowed_where_the_schema_says_so_outright_and_known_to_fit_at_once(
+    outright: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = takes({"n": {}}, additionalProperties=outright)
+    with monkeypatch.context() as without:
+        without.delattr(bounded_schema, "bounded_errors")
+        assert tool.argument_faults({"x": 1}) == []
+    unresolved = tool.argument_faults({"x": "{y_result}"}, ["x"])
+    assert unresolved == []
 
 
 def test_extras_fit_the_schema_they_are_allowed_by() -> None:
