@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage
 
 from benchmarks.doors import POLICY, chain, each, tools
 from benchmarks.figures import Figure, at_most
-from benchmarks.many_runs import write_runs
+from benchmarks.many_runs import LOOKS, write_runs
 from benchmarks.meter import Meter
 from benchmarks.simulated import SimulatedModel
 from benchmarks.sizes import Sizes
@@ -65,10 +65,11 @@ async def runs(folder: Path, count: int) -> float:
 
 
 async def searched(folder: Path, _: int) -> float:
-    """Look for a text that no goal has."""
+    """Look at pages of runs, look for runs by status, tag, text and name, and count them."""
     async with AsyncAgent.open(folder / "runs.db", planner=_model(), tools=[]) as agent:
         for _ in range(SEARCHES):
-            assert not (await agent.list(text="no goal has this")).runs
+            for look in LOOKS.values():
+                await look(agent)
     return 0.0
 
 
@@ -110,6 +111,7 @@ async def scale(sizes: Sizes) -> list[Figure]:
 
 async def figure(what: str, sizes: Sizes, stored: Path) -> Figure:
     """Measure a job and a tenth of it; `stored` is the folder of the databases that jobs share."""
+    print(f"measuring: {what}", file=sys.stderr, flush=True)
     job, count = JOBS[what]
     many = max(20, round(count * sizes.scale))
     place = stored if job in STORED else None

@@ -27,7 +27,6 @@ from planner_executor.graph.settings.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
     from planner_executor.graph.notices.notifier import Notifier
-    from planner_executor.graph.review.content import PlanContent
 
 PLAIN_SETTINGS = tuple(name for name in SETTINGS if name not in ("policy", "budget"))
 """The settings that the record keeps as they are."""
@@ -52,8 +51,11 @@ class Services:
     """The playbooks that planners may choose, by name."""
     notifier: "Notifier | None" = field(default=None, repr=False, compare=False)
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
-    reviews: "Recent[tuple[PlanContent, str]]" = field(default_factory=Recent, repr=False, compare=False)
-    """What the reviews of plans say, as data and in words; a plan that a person approves needs both three times."""
+    reviews: Recent[tuple[str, str]] = field(default_factory=Recent, repr=False, compare=False)
+    """What the reviews of plans say, as JSON and in words; a plan that a person approves needs both three times.
+
+    Texts, as a collection of garbage walks through all that is kept of a large plan as data (decision 175).
+    """
     judges_terms: bool = True
     """Whether a run is compared with its terms on record; a replay is under whatever the record says."""
     known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)

@@ -31,5 +31,6 @@ class lazy(Generic[Value]):
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
         if instance is None:
             return self
-        value = vars(instance)[self._name] = self._compute(instance)
+        value = self._compute(instance)
+        object.__setattr__(instance, self._name, value)  # `vars` would make a dictionary of the attributes
         return value

@@ -116,7 +116,7 @@ class Step(FrozenModel):
     parent: StepId | None = None
     replaces: StepId | None = None
 
-    _params: Params = PrivateAttr(default_factory=dict)
+    _params: Params | None = PrivateAttr(default=None)
 
     @lazy
     def kind(self) -> StepKind:
@@ -131,7 +131,7 @@ class Step(FrozenModel):
     @property
     def params(self) -> Params:
         """The parameters of the plan that the step names, by name."""
-        return self._params
+        return self._params or {}
 
     def bound(self, params: Params) -> "Step":
         """Return the step with those of a plan's parameters that it names."""
@@ -141,7 +141,7 @@ class Step(FrozenModel):
         values = [*texts, *self.open_args.values(), self.for_each, self.gather, of_when(self.when)]
         named = {one.name for one in parameters_in(values)}
         found = {name: param for name, param in params.items() if name in named}
-        if found == self._params:
+        if found == self.params:
             return self
         step = self.model_copy()
         step._params = found
@@ -153,11 +153,11 @@ class Step(FrozenModel):
         Raises:
             UnresolvedReferenceError: One of them has no value.
         """
-        return resolve(value, results, {name: param.value for name, param in self._params.items()})
+        return resolve(value, results, {name: param.value for name, param in self.params.items()})
 
     def told(self, value: JsonValue) -> JsonValue:
         """Return a value of the step for people to read, with its parameters replaced and references as they are."""
-        return with_parameters(value, {name: param.value for name, param in self._params.items()})
+        return with_parameters(value, {name: param.value for name, param in self.params.items()})
 
     def told_arg(self, name: str) -> JsonValue:
         """Return an argument for people to read."""

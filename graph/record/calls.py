@@ -20,7 +20,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_pass import Pass, shared_pass
 
 
 class Opening(NamedTuple):
@@ -107,7 +107,7 @@ class Calls:
             args=data.args.shown,
             args_digest=data.args.digest,
             repeatable=data.repeatable,
-            within=Pass(data.revision, reopened if data.reopened is None else data.reopened),
+            within=shared_pass(data.revision, reopened if data.reopened is None else data.reopened),
             number=data.call,
             item=data.item,
             begun_seq=event.seq,
@@ -180,7 +180,7 @@ class Calls:
             args=data.args.shown,
             args_digest=data.args.digest,
             repeatable=False,
-            within=Pass(0),
+            within=shared_pass(0),
             number=0,
             result=StepResult("succeeded") if succeeded else failed(data.error),
             settled=data.happened,

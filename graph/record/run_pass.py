@@ -1,5 +1,6 @@
 """A pass over a plan: the span in which a failed call is not tried again."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -8,3 +9,7 @@ class Pass(NamedTuple):
 
     revision: int
     reopened: int = 0
+
+
+shared_pass = lru_cache(maxsize=256)(Pass)
+"""A pass, as one value for all the calls of it."""

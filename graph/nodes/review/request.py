@@ -1,5 +1,6 @@
 """Building the review request: one request for everything that needs a decision now."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -140,7 +141,8 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
         return _action("run_plan", {"plan": raw}, invalid, cannot_run=True, tools=_tools_in(raw))
     review = _plan_review(run, plan, left, _new_effects(run, subject))
     # A resumed node builds its request anew, and a large plan takes long to describe: both are kept (decision 48).
-    content, text = run.services.reviews.get(_told, review)
+    kept, text = run.services.reviews.get(_told, review)
+    content = PlanContent.model_validate(json.loads(kept))
     return ReviewAction("run_plan", {"plan": plan.to_json()}, text, content=content, tools=_tools_of(plan))
 
 
@@ -156,9 +158,11 @@ def _tools_of(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for step in plan.steps for name in step.tool_names))
 
 
-def _told(review: PlanReview) -> tuple[PlanContent, str]:
+def _told(review: PlanReview) -> tuple[str, str]:
     content = plan_content(review)
-    return content, plan_description(content, review.plan, review.goal)
+    return json.dumps(content.model_dump(mode="json", exclude_defaults=True)), plan_description(
+        content, review.plan, review.goal
+    )
 
 
 def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:

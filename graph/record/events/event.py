@@ -141,7 +141,7 @@ class Event:
     def written(cls, seq: int, at: float, draft: Draft) -> "Event":
         """Return a draft as the event that was just written."""
         event = cls(seq, draft.kind, draft.step, at, draft.payload)
-        vars(event)["data"] = draft.data
+        object.__setattr__(event, "data", draft.data)
         return event
 
     @lazy
