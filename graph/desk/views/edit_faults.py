@@ -65,5 +65,5 @@ FIELD_NAMES = {"tool": "does", "tools": "does", "ask": "question", "gate": "ques
 
 def _field_name(field: str, step: Mapping[str, Any], tools: Tools) -> str:
     name = field.partition(".")[0].partition("[")[0]
-    at = field_at(argument_fields(step, done_by(step), tools), field) if name == ARGS else None
+    at = field_at(argument_fields(step, done_by(step), tools), field)
     return FIELD_NAMES.get(name, name) if at is None else ARGS + at.name

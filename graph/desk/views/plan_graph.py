@@ -12,18 +12,18 @@ from planner_executor.graph.desk.views.plan_folds import Folds, waits_of
 from planner_executor.graph.desk.views.step_marks import ALL, StepMarks
 from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.schedule import Waits, levels
+from planner_executor.graph.plan.schedule import levels
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.text.drawing.box import WIDTH, box_height, objective_lines
 from planner_executor.graph.text.drawing.edges import far_lines, heads, lines
 from planner_executor.graph.text.drawing.grid import in_grid
 from planner_executor.graph.text.drawing.icons import ICONS
 from planner_executor.graph.text.drawing.labels import waits_within
-from planner_executor.graph.text.drawing.layout import estimated_extent, laid_out
+from planner_executor.graph.text.drawing.layout import laid_out
 from planner_executor.graph.text.drawing.lettering import mono
 from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.text.drawing.step_words import doer
-from planner_executor.graph.text.drawing.svg import LONG, LONGEST
+from planner_executor.graph.text.drawing.svg import is_long
 from planner_executor.graph.text.drawing.wires import wire_heads, wires
 
 TERSE_FROM, BARE_FROM = 60, 120
@@ -149,7 +149,7 @@ def drawn_plan(plan: Plan, links: Links, folds: Folds) -> PlanDrawing:
         layers = f"layer {first}" if first == last else f"layers {first} to {last}"
         return FoldDrawing(fold, links.fold + quote(fold[0]), corner, height, layers)
 
-    if _is_long(waits):
+    if is_long(waits):
         height = max(heights)
         grid = in_grid(waits, WIDTH, height)
         extent, edges, ends = grid.extent, list(wires(grid)), list(wire_heads(grid))
@@ -165,11 +165,6 @@ def drawn_plan(plan: Plan, links: Links, folds: Folds) -> PlanDrawing:
     )
     before = "\n".join([head, '<g class="edges">', *edges, "</g>"])
     return PlanDrawing(before, nodes, "\n".join(['<g class="heads">', *ends, "</g>", "</svg>"]))
-
-
-def _is_long(waits: Waits) -> bool:
-    width, height = estimated_extent(list(Counter(levels(waits).values()).values()), WIDTH)
-    return max(width, height) > LONGEST or (max(width, height) > LONG and max(width, height) > 3.5 * min(width, height))
 
 
 def _box(step: Step, objective: list[str], link: str, corner: tuple[int, int], height: int, icons: bool) -> NodeDrawing:

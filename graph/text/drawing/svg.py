@@ -49,14 +49,13 @@ def plan_svg(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
         Face(step, objective, words[step.id], waits[step.id], depth[step.id] > 0)
         for step, objective in zip(plan.steps, objectives, strict=True)
     ]
-    level = levels(waits)
-    is_folded = _is_elongated(*estimated_extent(list(Counter(level.values()).values()), WIDTH))
-    extent, implied, parts = (_folded if is_folded else _layered)(waits, faces)
+    extent, implied, parts = (_folded if is_long(waits) else _layered)(waits, faces)
     return framed(extent, _name(words), _description(plan, waits, implied), SANS, parts)
 
 
-def _is_elongated(width: int, height: int) -> bool:
-    longer, shorter = max(width, height), min(width, height)
+def is_long(waits: Waits) -> bool:
+    """Whether a drawing in layers would be so long that it is folded."""
+    shorter, longer = sorted(estimated_extent(list(Counter(levels(waits).values()).values()), WIDTH))
     return longer > LONGEST or (longer > LONG and longer > _ELONGATED * shorter)
 
 

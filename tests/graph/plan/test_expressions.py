@@ -12,10 +12,12 @@ from planner_executor.graph.errors import ExpressionError
 from planner_executor.graph.plan.expressions import (
     MAX_CHARACTERS,
     MAX_DEPTH,
+    MAX_SIZE,
     MAX_WORK,
     Allowance,
     evaluate,
     expression_fault,
+    jmespath_fault,
 )
 
 RESULT: dict[str, Any] = {
@@ -181,3 +183,103 @@ def test_within_the_limits_an_expression_gives_what_jmespath_gives(expression: s
             evaluate(expression, RESULT)
     else:
         assert evaluate(expression, RESULT) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "work", "size"),
+    [
+        ("@", "abc", 1, 3),
+        ("@", [1, 2], 1, 8 * 3 + 8 + 8),
+        ("@", {"ab": "cd", "e": []}, 1, 8 * 3 + 3 + 2 + 8),
+        ("a.b", {"a": {"b": 1}}, 3, 8),
+        ("[]", [[1, 2], 3], 7 + 3, 8 * 4 + 3 * 8),
+        ("[]", "x", 4, 8),
+        ("[0:1]", [1, 2, 3], 5 + 3, 8 * 2 + 8),
+        ("[0:1]", "abc", 4, 8),
+        ("[0] == [1]", [1, 2], 9, 8),
+        ("[0] == [1]", ["x" * 32, 2], 9, 8),
+        ("[0] == [1]", ["x" * 32, "y" * 64], 9 + 1 + 2, 8),
+        ("[0] == [1]", ["x" * 64, "y" * 32], 9 + 1 + 2, 8),
+        ("[0] == [1]", [["x" * 64], ["y"]], 9 + 1 + (16 + 64) // 16, 8),
+        ("length(@)", [1, 2, 3], 2 + 3, 8),
+        ("length(@)", "x" * 64, 2, 8),
+        ("to_string(@)", [1, 2, 3], 2 + 1 + (8 * 4 + 3 * 8) // 16, 7),
+        ("reverse(@)", "x" * 31, 2 + 1 + 1, 31),
+        ("join('', @)", ["a"] * 64, 3 + 1 + 1 + (8 * 65 + 64) // 16, 64),
+        ("join('xxxxxxxx', @)", ["a"] * 64, 3 + 1 + 1 + (8 * 65 + 64) // 16 + 8 * 64 // 16, 64 + 8 * 63),
+    ],
+)
+def test_an_evaluation_costs_what_it_visits_and_reads_and_what_it_gives(
+    expression: str, value: Any, work: int, size: int
+) -> None:
+    left = Allowance()
+
+    evaluate(expression, value, left)
+
+    assert (1_000_000 - left.work, 50_000_000 - left.size) == (work, size)
+    evaluate(expression, value, Allowance(work, size))
+    for less in (Allowance(work - 1, size), Allowance(work, size - 1)):
+        with pytest.raises(ExpressionError, match="refer to a smaller part"):
+            evaluate(expression, value, less)
+
+
+def test_a_value_is_measured_to_where_it_is_too_large() -> None:
+    nested: Any = "x"
+    for _ in range(60):
+        nested = ["x" * 40, nested]
+
+    with pytest.raises(ExpressionError, match=f"takes more than {MAX_WORK} steps"):
+        evaluate("type(to_string(@))", nested, Allowance(work=100))
+    with pytest.raises(ExpressionError, match=f"gives more than {MAX_SIZE} characters"):
+        evaluate("@", [1, 2], Allowance(size=24))
+
+
+@pytest.mark.parametrize(
+    ("expression", "fault"),
+    [
+        ("a" * 2_000, None),
+        ("a" * 2_001, "is longer than 2000 characters"),
+        ("|".join("a" * 50), None),
+        ("|".join("a" * 51), "is nested deeper than 50"),
+        ("!" * 49 + "a", None),
+        ("!" * 50 + "a", "is nested deeper than 50"),
+        ("a[", "is not a JMESPath: Invalid jmespath expression: Incomplete expression:"),
+    ],
+)
+def test_an_expression_may_be_so_long_and_so_deep(expression: str, fault: str | None) -> None:
+    assert expression_fault(expression) == fault
+    assert jmespath_fault(expression) == (fault and f"{expression!r} {fault}")
+
+
+@pytest.mark.parametrize("value", [5, None, "", " "])
+def test_what_is_no_text_is_no_expression(value: Any) -> None:
+    assert jmespath_fault(value) == "must be a JMESPath, such as 'total > `0`'"
+
+
+ITEMS: list[Any] = [{"k": "a"}, {"k": 1}, {"k": "a", "n": 2}, {}]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "given"),
+    [
+        ("round(@)", 2.5, 3),
+        ("round(@, `0`)", 2.5, 3),
+        ("round(@, `1`)", 2.25, 2.3),
+        ("round(@, `1.0`)", 2.0, 2.0),
+        ("round(@, `12`)", 1 / 3, 0.333333333333),
+        ("format_number(@)", 1234.5, "1,235"),
+        ("format_number(@, `2`)", 1234.5, "1,234.50"),
+        ("group_by(@, &k)", ITEMS, {"a": [ITEMS[0], ITEMS[2]], "1": [ITEMS[1]], "null": [ITEMS[3]]}),
+        ("unique(@)", [1, 1.0, True, "1", {"a": 1}, {"a": 1}], [1, True, "1", {"a": 1}]),
+    ],
+)
+def test_our_functions_give_what_they_say(expression: str, value: Any, given: Any) -> None:
+    found = evaluate(expression, value)
+
+    assert (found, type(found)) == (given, type(given))
+
+
+@pytest.mark.parametrize("digits", ["`13`", "`-1`", "`0.5`", "`1`, `2`"])
+def test_digits_are_a_count_from_none_to_twelve(digits: str) -> None:
+    with pytest.raises(ExpressionError, match="at most one count of digits, from 0 to 12"):
+        evaluate(f"round(@, {digits})", 1.0)

@@ -487,7 +487,7 @@ def test_what_does_not_look_like_a_plan(raw: Any) -> None:
     ],
 )
 def test_a_call_of_a_tool_in_the_place_of_a_plan_is_seen(raw: Any, name: str | None) -> None:
-    assert called_tool(raw, ["add"]) == name
+    assert called_tool(raw, {"add"}) == name
 
 
 def test_so_many_wrappers_are_taken_off_and_told() -> None:
