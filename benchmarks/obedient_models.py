@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from benchmarks.attacked_task import Call
-from planner_executor.graph.plan.look import MOST_LOOKS
+from planner_executor.graph.plan.normalization import MOST_LOOKS
 
 CALLS = 10
 """How many calls the planner grants if the data gives their number."""

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_schema import MAX_TOOLS, plan_schema, revision_schema
-from planner_executor.graph.plan.look import MOST_LOOKS
+from planner_executor.graph.plan.normalization import MOST_LOOKS
 from planner_executor.graph.plan.reading import read_plan
 
 NODE = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}}}
