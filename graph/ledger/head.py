@@ -1,12 +1,14 @@
 """A run as its writers find it: one look in the transaction of new events, and the checks on it."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.record.run_key import RunKey
+
+if TYPE_CHECKING:
+    from planner_executor.graph.ledger.protocol import Lease
 
 
 class Head(NamedTuple):
@@ -26,7 +28,7 @@ class Head(NamedTuple):
     silent_s: float = 0.0
 
     def check(
-        self, database: str, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False
+        self, database: str, lease: "Lease", control_seq: int | None = None, require_empty_inbox: bool = False
     ) -> None:
         """Refuse what is outdated: the lease, or its holder's last control event.
 
