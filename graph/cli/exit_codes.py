@@ -1,9 +1,12 @@
 """Exit codes, and the translation of errors into them."""
 
 import errno
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import Any
 
 import typer
 
@@ -58,9 +61,20 @@ def report_errors(screen: Screen) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-@contextmanager
-def command_screen(*, json: bool = False) -> Iterator[Screen]:
-    """The screen of a command, for as long as it runs; standard output is left to events with `json`."""
-    screen = Screen.beside_json() if json else Screen.here()
-    with report_errors(screen):
-        yield screen
+def on_screen(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer, which gives it the options, without the screen that it takes first.
+
+    Standard output is left to events for a command that is given `json`.
+    """
+    signature = inspect.signature(command, eval_str=True)
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        screen = Screen.beside_json() if given.get("json") else Screen.here()
+        with report_errors(screen):
+            command(screen, **given)
+
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]  # what typer reads
+        parameters=list(signature.parameters.values())[1:]
+    )
+    return call

@@ -6,38 +6,40 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
-from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
+from planner_executor.graph.cli.exit_codes import STORAGE, on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_runs
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs.approvals import revoke as revoke_standing
 from planner_executor.graph.runs.approvals import standing_approvals
 from planner_executor.graph.text.event_text.standing import standing_line
 
 
 @with_option_groups
+@on_screen
 def approvals(
+    screen: Screen,
     actor: ActorOptions,
     run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Those of this run, and of any run.")] = None,
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="End this one at once.")] = None,
-    json: options.AsJson = False,
+    as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """List the standing approvals: those that hold in any run, and those of runs that have not ended."""
-    with command_screen() as screen:
-        if revoke is not None:
-            by = str(actor.approver())
-            is_later = with_runs(db, lambda runs: revoke_standing(runs, revoke, by))
-            screen.say(f"{revoke} is revoked" + (", before the run's next call" if is_later else ""))
-            return
-        found = with_runs(db, lambda runs: standing_approvals(runs, run))
-        if json:
-            screen.show_json([use.to_json() for use in found.uses])
-        else:
-            for use in found.uses:
-                screen.say(standing_line(use))
-            if not found.uses:
-                screen.say("no standing approvals")
-        for unread in found.unread:
-            screen.complain(str(unread))
-        if found.unread:
-            raise typer.Exit(STORAGE)
+    if revoke is not None:
+        by = str(actor.approver())
+        is_later = with_runs(db, lambda runs: revoke_standing(runs, revoke, by))
+        screen.say(f"{revoke} is revoked" + (", before the run's next call" if is_later else ""))
+        return
+    found = with_runs(db, lambda runs: standing_approvals(runs, run))
+    if as_json:
+        screen.show_json([use.to_json() for use in found.uses])
+    else:
+        for use in found.uses:
+            screen.say(standing_line(use))
+        if not found.uses:
+            screen.say("no standing approvals")
+    for unread in found.unread:
+        screen.complain(str(unread))
+    if found.unread:
+        raise typer.Exit(STORAGE)

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs.record_service import audited
 
 GOES_ON = 18
@@ -24,7 +25,9 @@ class Part(StrEnum):
     budget = "budget"
 
 
+@on_screen
 def audit(
+    screen: Screen,
     run: options.RunName,
     only: Annotated[
         list[Part] | None,
@@ -34,10 +37,9 @@ def audit(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Print the history of a run: plans, calls, model calls and decisions, with author and reason."""
-    with command_screen() as screen:
-        found = with_run(db, run, lambda runs: audited(runs, run, *(part.value for part in only or ())))
-        if as_json:
-            screen.show_json(found.to_json())
-            return
-        for line in found.lines():
-            screen.show_text(line, under=GOES_ON)
+    found = with_run(db, run, lambda runs: audited(runs, run, *(part.value for part in only or ())))
+    if as_json:
+        screen.show_json(found.to_json())
+        return
+    for line in found.lines():
+        screen.show_text(line, under=GOES_ON)

@@ -8,11 +8,12 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.playbook_options import Values, playbook_given, values_given
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, folder_of_cases
 from planner_executor.graph.runs.case_of_run import case_of_run, playbook_named_by
@@ -22,7 +23,9 @@ case = typer.Typer(name="case", cls=CommandGroup, help="Cases of playbooks.", no
 
 
 @case.command(epilog=EPILOG)
+@on_screen
 def add(
+    screen: Screen,
     run: options.RunName,
     playbook: Annotated[
         Path | None,
@@ -40,22 +43,21 @@ def add(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Make a run a case of its playbook: what it was given, what its calls answered, what it did and how it ended."""
-    with command_screen() as screen:
-        named = playbook or with_run(db, run, lambda runs: playbook_named_by(runs, run))
-        if named is None:
-            raise InputError("--playbook", f"{run} was not started by a playbook; name the one that it is a case of")
-        found = playbook_given(Path(named), config, trusted=False)
-        values = values_given(found, param or [])
-        made = with_run(db, run, lambda runs: case_of_run(runs, run, found, values))
-        file = folder_of_cases(found.path) / f"{name or run.replace('/', '_')}.yaml"
-        screen.say_each(_values_of(made))
-        if not yes and not is_confirmed(screen, f"Write these values to {file}?"):
-            raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
-        with file_faults("--as", file, "give another name"):
-            file.parent.mkdir(exist_ok=True)
-            with file.open("x", encoding="utf-8") as target:
-                target.write(made.to_text())
-        screen.say(f"wrote {file}; it expects the run to end {made.ends}")
+    named = playbook or with_run(db, run, lambda runs: playbook_named_by(runs, run))
+    if named is None:
+        raise InputError("--playbook", f"{run} was not started by a playbook; name the one that it is a case of")
+    found = playbook_given(Path(named), config, trusted=False)
+    values = values_given(found, param or [])
+    made = with_run(db, run, lambda runs: case_of_run(runs, run, found, values))
+    file = folder_of_cases(found.path) / f"{name or run.replace('/', '_')}.yaml"
+    screen.say_each(_values_of(made))
+    if not yes and not is_confirmed(screen, f"Write these values to {file}?"):
+        raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
+    with file_faults("--as", file, "give another name"):
+        file.parent.mkdir(exist_ok=True)
+        with file.open("x", encoding="utf-8") as target:
+            target.write(made.to_text())
+    screen.say(f"wrote {file}; it expects the run to end {made.ends}")
 
 
 def _values_of(made: Case) -> list[str]:

@@ -8,7 +8,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.database_file import check_exists
-from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, command_screen
+from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, on_screen
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
 from planner_executor.graph.ledger.database_name import shown
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from planner_executor.graph.runs.thread_copy import Place
 
 
+@on_screen
 def copy(
+    screen: Screen,
     to: Annotated[
         str,
         typer.Option(
@@ -35,13 +37,12 @@ def copy(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Copy threads with their runs and checkpoints to another database; the originals stay."""
-    with command_screen() as screen:
-        if bool(names) == all_:
-            raise InputError("run", "name the runs to copy, or give --all")
-        check_exists(db)
-        left = asyncio.run(_copy(screen, db, to, names or []))
-        if left:
-            raise typer.Exit(STORAGE if any(isinstance(error, LedgerError) for error in left) else USAGE)
+    if bool(names) == all_:
+        raise InputError("run", "name the runs to copy, or give --all")
+    check_exists(db)
+    left = asyncio.run(_copy(screen, db, to, names or []))
+    if left:
+        raise typer.Exit(STORAGE if any(isinstance(error, LedgerError) for error in left) else USAGE)
 
 
 async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[AgentError]:

@@ -8,8 +8,9 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command, db_option, program
 from planner_executor.graph.cli.database_file import is_missing
-from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
+from planner_executor.graph.cli.exit_codes import STORAGE, on_screen
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.run_store import Health
@@ -22,36 +23,37 @@ from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import counted
 
 
+@on_screen
 def doctor(
+    screen: Screen,
     reindex: Annotated[bool, typer.Option("--reindex", help="Rebuild the index of runs from the records.")] = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Check the database: sizes, integrity, index, runs whose process died."""
-    with command_screen() as screen:
-        if is_missing(db):
-            screen.say(f"the database {db} does not exist yet")
-            return
-        if reindex:
-            screen.say(f"runs in the rebuilt index: {with_runs(db, lambda runs: runs.ledger.reindex())}")
-            return
-        health = with_runs(db, lambda runs: runs.ledger.health())
-        screen.say_each(lines(health, db, setups_of(db, health.dead)))
-        broken = with_runs(db, faults)
-        screen.say_each(broken)
-        again = f"{program()} doctor --reindex{db_option(db)}"
-        for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
-            screen.say(f"run {name}: the index differs from the records; rebuild it: {again}")
-        if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):
-            screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
-        removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
-        if removed.rows:
-            screen.say(f"pruned: {counted(len(removed.rows), 'tombstone')} of {counted(removed.runs, 'run')}")
-        screen.say_each(gone)
-        what = "database" if is_address(db) else "file"
-        is_broken = bool(health.damage or broken or gone)
-        screen.say(f"the {what} is damaged; restore it from a backup" if is_broken else f"the {what} is intact")
-        if is_broken:
-            raise typer.Exit(STORAGE)
+    if is_missing(db):
+        screen.say(f"the database {db} does not exist yet")
+        return
+    if reindex:
+        screen.say(f"runs in the rebuilt index: {with_runs(db, lambda runs: runs.ledger.reindex())}")
+        return
+    health = with_runs(db, lambda runs: runs.ledger.health())
+    screen.say_each(lines(health, db, setups_of(db, health.dead)))
+    broken = with_runs(db, faults)
+    screen.say_each(broken)
+    again = f"{program()} doctor --reindex{db_option(db)}"
+    for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
+        screen.say(f"run {name}: the index differs from the records; rebuild it: {again}")
+    if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):
+        screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
+    removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
+    if removed.rows:
+        screen.say(f"pruned: {counted(len(removed.rows), 'tombstone')} of {counted(removed.runs, 'run')}")
+    screen.say_each(gone)
+    what = "database" if is_address(db) else "file"
+    is_broken = bool(health.damage or broken or gone)
+    screen.say(f"the {what} is damaged; restore it from a backup" if is_broken else f"the {what} is intact")
+    if is_broken:
+        raise typer.Exit(STORAGE)
 
 
 def lines(health: Health, db: str, setups: Mapping[str, Mapping[str, Any]]) -> list[str]:

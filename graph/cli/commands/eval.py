@@ -10,7 +10,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.eval_table import difference_table, summary_table, trial_line
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, on_screen
 from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
@@ -31,7 +31,9 @@ OFFLINE = (
 
 
 @with_option_groups
+@on_screen
 def evaluate(
+    screen: Screen,
     suite: Annotated[
         Path,
         typer.Argument(
@@ -62,23 +64,22 @@ def evaluate(
     Each trial works on a fresh copy of its workspace. Finished trials are stored: if interrupted, the same command
     continues.
     """
-    with command_screen(json=json) as screen:
-        from planner_executor.graph.evaluation.suite_file import read_suite
+    from planner_executor.graph.evaluation.suite_file import read_suite
 
-        read = read_suite(suite)
-        folder = out or Path("evaluations") / read.name
-        setup = Setup.default().changed(models=given.models, config=config, own_tools=own_tools, packs=packs)
-        if setup.role_models.planner.name == "offline":
-            screen.say(OFFLINE)
-        results = run_suite(screen, read, setup, folder)
-        if junit is not None:
-            from planner_executor.graph.evaluation.junit import trial_results
+    read = read_suite(suite)
+    folder = out or Path("evaluations") / read.name
+    setup = Setup.default().changed(models=given.models, config=config, own_tools=own_tools, packs=packs)
+    if setup.role_models.planner.name == "offline":
+        screen.say(OFFLINE)
+    results = run_suite(screen, read, setup, folder)
+    if junit is not None:
+        from planner_executor.graph.evaluation.junit import trial_results
 
-            write_junit(junit, trial_results(results.trials))
-        show(screen, results, folder)
-        if json:
-            Screen.here().show_json(results.to_json())
-        raise typer.Exit(ENDED_OTHERWISE if results.stopped else 0)
+        write_junit(junit, trial_results(results.trials))
+    show(screen, results, folder)
+    if json:
+        Screen.here().show_json(results.to_json())
+    raise typer.Exit(ENDED_OTHERWISE if results.stopped else 0)
 
 
 def run_suite(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Results":

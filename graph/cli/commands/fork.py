@@ -10,18 +10,21 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.commands.resume import OwnSettings, TakeOver
 from planner_executor.graph.cli.decision_source import DecisionSource
-from planner_executor.graph.cli.exit_codes import command_screen, exit_code
+from planner_executor.graph.cli.exit_codes import exit_code, on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import fork_run
 from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 
 
 @with_option_groups
+@on_screen
 def fork(
+    screen: Screen,
     run: options.RunName,
     *,
     step: Annotated[
@@ -40,17 +43,16 @@ def fork(
     made again. `--set STEP=JSON` sets the result of a step, which is then not executed; what has a dot
     before the `=` is a setting of a model.
     """
-    with command_screen(json=json) as screen:
-        values, models = split_sets(given.set_ or [])
-        given = replace(given, set_=models)
-        given.check()
-        found = find_run(db, run)
+    values, models = split_sets(given.set_ or [])
+    given = replace(given, set_=models)
+    given.check()
+    found = find_run(db, run)
 
-        opened = partial(opened_setup, screen, found, given.settings, own_settings)
+    opened = partial(opened_setup, screen, found, given.settings, own_settings)
 
-        decisions = DecisionSource(screen, db, yes, by=given.by)
-        how = {"values": values, "take_over": take_over or given.takes_over}
-        raise typer.Exit(exit_code(fork_run(decisions, found, opened, json, step, **how).status))
+    decisions = DecisionSource(screen, db, yes, by=given.by)
+    how = {"values": values, "take_over": take_over or given.takes_over}
+    raise typer.Exit(exit_code(fork_run(decisions, found, opened, json, step, **how).status))
 
 
 def split_sets(entries: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.inbox_list import page
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
@@ -26,7 +27,9 @@ GOAL_CHARACTERS, NAME_CHARACTERS = 160, 60
 
 
 @with_option_groups
+@on_screen
 def inbox_command(
+    screen: Screen,
     given: RunOptions,
     mine: Annotated[bool, typer.Option("--mine", help="Only what the user of this process may decide.")] = False,
     alike: Annotated[
@@ -68,26 +71,25 @@ def inbox_command(
     With `--as` or `--mine` only what that person may decide, by the policy that the runs recorded. Options of `resume`
     apply to the runs that are decided. Without a terminal nothing is decided.
     """
-    with command_screen(json=json) as screen:
-        given.check()
-        wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
-        if alike:
-            from planner_executor.graph.cli.inbox_decisions import alike_in, show_alike  # imports what drives runs
+    given.check()
+    wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
+    if alike:
+        from planner_executor.graph.cli.inbox_decisions import alike_in, show_alike  # imports what drives runs
 
-            show_alike(screen, db, given, alike_in(db, wanted, first), json=json)
-            return
-        found = page(db, wanted, first, after)
-        if json:
-            print(json_format.dumps(found.to_json(), ensure_ascii=False, indent=2))  # noqa: T201  (the document)
-            return
-        for line in lines(found, time.time(), group):
-            screen.show_fact(line)
-        if not found and not found.stopped and not found.next:
-            screen.say(f"nothing {'of that kind ' * bool(asks or text)}waits for a decision in {shown(db)}")
-        elif found and screen.interactive:
-            from planner_executor.graph.cli.inbox_decisions import decide_each  # what drives runs takes long to import
+        show_alike(screen, db, given, alike_in(db, wanted, first), json=json)
+        return
+    found = page(db, wanted, first, after)
+    if json:
+        print(json_format.dumps(found.to_json(), ensure_ascii=False, indent=2))  # noqa: T201  (the document)
+        return
+    for line in lines(found, time.time(), group):
+        screen.show_fact(line)
+    if not found and not found.stopped and not found.next:
+        screen.say(f"nothing {'of that kind ' * bool(asks or text)}waits for a decision in {shown(db)}")
+    elif found and screen.interactive:
+        from planner_executor.graph.cli.inbox_decisions import decide_each  # what drives runs takes long to import
 
-            decide_each(screen, db, given, found)
+        decide_each(screen, db, given, found)
 
 
 def lines(found: Inbox, now: float, group: Grouping | None = None) -> Iterator[str]:

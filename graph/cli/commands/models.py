@@ -9,10 +9,10 @@ from rich.table import Table
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import USAGE, command_screen
+from planner_executor.graph.cli.exit_codes import USAGE, on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
-from planner_executor.graph.cli.screen import cell
+from planner_executor.graph.cli.screen import Screen, cell
 from planner_executor.graph.cli.setup import Setup
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def group() -> None:
 
 @models.command(epilog=EPILOG)
 @with_option_groups
+@on_screen
 def check(
+    screen: Screen,
     given: ModelOptions,
     config: options.ConfigFile = None,
 ) -> None:
@@ -37,12 +39,11 @@ def check(
 
     Models come from the flags, the environment and the settings file. A test costs a few tokens.
     """
-    with command_screen() as screen:
-        setup = Setup.default().changed(models=given.models, config=config)
-        findings = asyncio.run(examine_all(setup.role_models))
-        screen.show(table_of(findings))
-        if any(finding.error for _, finding in findings):
-            raise typer.Exit(USAGE)
+    setup = Setup.default().changed(models=given.models, config=config)
+    findings = asyncio.run(examine_all(setup.role_models))
+    screen.show(table_of(findings))
+    if any(finding.error for _, finding in findings):
+        raise typer.Exit(USAGE)
 
 
 async def examine_all(models: "RoleModels") -> "list[tuple[str, Capabilities]]":

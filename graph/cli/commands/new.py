@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli.command_line import program
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.file_faults import file_faults
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 
 PROJECT = Path(__file__).parents[1] / "first_project"
@@ -18,15 +19,16 @@ INERT = ".txt"
 """What the names of Python files end with here, so that nothing takes them for modules of this package."""
 
 
+@on_screen
 def new(
+    screen: Screen,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that is empty, or not there yet.")],
 ) -> None:
     """Write a small project of your own: three tools, settings, a policy, a plan and a test."""
-    with command_screen() as screen:
-        with file_faults("FOLDER", f"{folder} cannot be written"):
-            written = write_project(folder)
-        screen.say(f"wrote {', '.join(written)}")
-        screen.say(f"next: cd {shlex.quote(str(folder))} && {program()} trust", whole="")
+    with file_faults("FOLDER", f"{folder} cannot be written"):
+        written = write_project(folder)
+    screen.say(f"wrote {', '.join(written)}")
+    screen.say(f"next: cd {shlex.quote(str(folder))} && {program()} trust", whole="")
 
 
 def write_project(folder: Path) -> list[str]:

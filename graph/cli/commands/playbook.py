@@ -12,7 +12,7 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen, exit_code
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, exit_code, on_screen
 from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
@@ -20,7 +20,7 @@ from planner_executor.graph.cli.playbook_options import File, Values, pair, play
 from planner_executor.graph.cli.run_driver import start
 from planner_executor.graph.cli.run_lookup import with_run, with_runs
 from planner_executor.graph.cli.run_options import RunOptions, ToolOptions
-from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, cases_beside
@@ -71,33 +71,33 @@ playbook = typer.Typer(
 
 
 @playbook.command("list", epilog=EPILOG)
-def list_(config: options.ConfigFile = None) -> None:
+@on_screen
+def list_(screen: Screen, config: options.ConfigFile = None) -> None:
     """List the playbooks in the folder that the settings name, and say which are trusted."""
-    with command_screen() as screen:
-        folder = folder_of(settings_file(config))
-        if folder is None:
-            raise InputError("playbooks", 'the settings name no folder of playbooks; write playbooks = "playbooks"')
-        found = found_in(folder)
-        for one in found:
-            if one.playbook is None:
-                screen.complain(one.fault)
-                continue
-            what = f"{one.playbook.name} {one.playbook.version}, digest {one.playbook.digest[:DIGEST_CHARACTERS]}"
-            screen.say(f"{what}{'' if one.is_trusted else ', not trusted'}: {one.playbook.description}")
-        if not found:
-            screen.say(f"no playbooks in {folder}")
+    folder = folder_of(settings_file(config))
+    if folder is None:
+        raise InputError("playbooks", 'the settings name no folder of playbooks; write playbooks = "playbooks"')
+    found = found_in(folder)
+    for one in found:
+        if one.playbook is None:
+            screen.complain(one.fault)
+            continue
+        what = f"{one.playbook.name} {one.playbook.version}, digest {one.playbook.digest[:DIGEST_CHARACTERS]}"
+        screen.say(f"{what}{'' if one.is_trusted else ', not trusted'}: {one.playbook.description}")
+    if not found:
+        screen.say(f"no playbooks in {folder}")
 
 
 @playbook.command(epilog=EPILOG)
-def due(config: options.ConfigFile = None, db: options.Database = options.DATABASE) -> None:
+@on_screen
+def due(screen: Screen, config: options.ConfigFile = None, db: options.Database = options.DATABASE) -> None:
     """Say what the schedules of the settings run, and when next; `work` runs them."""
-    with command_screen() as screen:
-        schedules = SCHEDULES.value_in(settings_file(config)) or ()
-        moments = {one.schedule: one for one in with_runs(db, lambda runs: runs.ledger.timetable.moments())}
-        for one in schedules:
-            screen.say(f"{one.name}: {one.playbook} at {one.rule!r}, {_next(moments.get(one.name), one)}")
-        if not schedules:
-            screen.say("the settings have no schedules; write [[schedules]]")
+    schedules = SCHEDULES.value_in(settings_file(config)) or ()
+    moments = {one.schedule: one for one in with_runs(db, lambda runs: runs.ledger.timetable.moments())}
+    for one in schedules:
+        screen.say(f"{one.name}: {one.playbook} at {one.rule!r}, {_next(moments.get(one.name), one)}")
+    if not schedules:
+        screen.say("the settings have no schedules; write [[schedules]]")
 
 
 def _next(moment: Moment | None, schedule: Schedule) -> str:
@@ -108,51 +108,55 @@ def _next(moment: Moment | None, schedule: Schedule) -> str:
 
 
 @playbook.command(epilog=EPILOG)
-def show(file: File, json: options.AsJson = False, config: options.ConfigFile = None) -> None:
+@on_screen
+def show(screen: Screen, file: File, as_json: options.AsJson = False, config: options.ConfigFile = None) -> None:
     """Show a playbook: its parameters, its steps and its tools."""
-    with command_screen() as screen:
-        found = playbook_given(file, config)
-        if json:
-            screen.show_json({**found.to_json(), "digest": found.digest})
-            return
-        screen.say(f"{found.name} {found.version}, digest {found.digest[:DIGEST_CHARACTERS]}: {found.description}")
-        for name, schema in found.parameters.items():
-            screen.say(f"- {name}: {schema.get('title') or schema.get('type', 'any value')}{_usual(schema)}")
-        if found.limits:
-            screen.say(f"at most {limits_text(read_budget(found.limits)[0])} in a run")
-        screen.say_each(to_yaml({"steps": list(found.steps), "answer": found.answer}).rstrip().split("\n"))
+    found = playbook_given(file, config)
+    if as_json:
+        screen.show_json({**found.to_json(), "digest": found.digest})
+        return
+    screen.say(f"{found.name} {found.version}, digest {found.digest[:DIGEST_CHARACTERS]}: {found.description}")
+    for name, schema in found.parameters.items():
+        screen.say(f"- {name}: {schema.get('title') or schema.get('type', 'any value')}{_usual(schema)}")
+    if found.limits:
+        screen.say(f"at most {limits_text(read_budget(found.limits)[0])} in a run")
+    screen.say_each(to_yaml({"steps": list(found.steps), "answer": found.answer}).rstrip().split("\n"))
 
 
 @playbook.command(
     epilog="Exit codes: 0 it can run; 1 its tools have changed or its plan is refused; 2 it is no playbook."
 )
 @with_option_groups
-def check(file: File, given: ToolOptions, param: Values = None, config: options.ConfigFile = None) -> None:
+@on_screen
+def check(
+    screen: Screen, file: File, given: ToolOptions, param: Values = None, config: options.ConfigFile = None
+) -> None:
     """Check a playbook: its form, its tools against those of now, and its plan with examples or given values."""
     from planner_executor.graph.builder.graph_builder import build_graph
 
-    with command_screen() as screen:
-        given.check()
-        found = playbook_given(file, config)
-        with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
-            services = build_graph(**built).services
-        specs = services.toolbox.specs
-        values = values_given(found, param or []) or found.example()
-        faults = [f"{name} can write where it lies" for name in found.writers(specs)]
-        faults += [
-            *found.changes(specs),
-            *(found.issues(specs, values, services.library) if values is not None else ()),
-        ]
-        for fault in faults:
-            screen.complain(fault)
-        if faults:
-            raise typer.Exit(ENDED_OTHERWISE)
-        unchecked = "" if values is not None else "; its plan is not checked: give examples, or --param NAME=VALUE"
-        screen.say(f"{file} is valid, digest {found.digest[:DIGEST_CHARACTERS]}{unchecked}")
+    given.check()
+    found = playbook_given(file, config)
+    with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
+        services = build_graph(**built).services
+    specs = services.toolbox.specs
+    values = values_given(found, param or []) or found.example()
+    faults = [f"{name} can write where it lies" for name in found.writers(specs)]
+    faults += [
+        *found.changes(specs),
+        *(found.issues(specs, values, services.library) if values is not None else ()),
+    ]
+    for fault in faults:
+        screen.complain(fault)
+    if faults:
+        raise typer.Exit(ENDED_OTHERWISE)
+    unchecked = "" if values is not None else "; its plan is not checked: give examples, or --param NAME=VALUE"
+    screen.say(f"{file} is valid, digest {found.digest[:DIGEST_CHARACTERS]}{unchecked}")
 
 
 @playbook.command(epilog="Exit codes: 0 they are the same; 1 they differ; 2 one is no playbook, or was never trusted.")
+@on_screen
 def diff(
+    screen: Screen,
     file: File,
     other: Annotated[
         Path | None,
@@ -161,30 +165,33 @@ def diff(
     config: options.ConfigFile = None,
 ) -> None:
     """Compare a playbook with another one, or with what it was when it was trusted; comments do not count."""
-    with command_screen() as screen:
-        now = playbook_given(file if other is None else other, config, trusted=False)
-        before = _as_trusted(now) if other is None else playbook_given(file, config, trusted=False)
-        screen.say_each(changed_lines(before.text, now.text))
-        if before.digest != now.digest:
-            raise typer.Exit(ENDED_OTHERWISE)
-        screen.say(f"the same, digest {now.digest[:DIGEST_CHARACTERS]}")
+    now = playbook_given(file if other is None else other, config, trusted=False)
+    before = _as_trusted(now) if other is None else playbook_given(file, config, trusted=False)
+    screen.say_each(changed_lines(before.text, now.text))
+    if before.digest != now.digest:
+        raise typer.Exit(ENDED_OTHERWISE)
+    screen.say(f"the same, digest {now.digest[:DIGEST_CHARACTERS]}")
 
 
 @playbook.command(epilog=EPILOG)
+@on_screen
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, a word of small letters.")], out: Target = None
+    screen: Screen,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, a word of small letters.")],
+    out: Target = None,
 ) -> None:
     """Write a playbook to begin with, for you to edit."""
-    with command_screen() as screen:
-        file, content = out or Path(f"{name}.yaml"), SKELETON.format(name=name).encode()
-        Playbook.parse(content, name)
-        _write(file, content)
-        screen.say(f"wrote {file}; edit it, then run `planner-executor playbook check {quote(str(file))}`")
+    file, content = out or Path(f"{name}.yaml"), SKELETON.format(name=name).encode()
+    Playbook.parse(content, name)
+    _write(file, content)
+    screen.say(f"wrote {file}; edit it, then run `planner-executor playbook check {quote(str(file))}`")
 
 
 @playbook.command(epilog=EPILOG)
 @with_option_groups
+@on_screen
 def run(
+    screen: Screen,
     file: File,
     *,
     param: Values = None,
@@ -194,19 +201,20 @@ def run(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Run a playbook with these values; no planner is asked."""
-    with command_screen(json=json) as screen:
-        given.check()
-        found = playbook_given(file, given.config)
-        setup = Setup.default().changed(**given.settings)
-        with setup.opened() as built:
-            asked = {"playbook": found, "params": values_given(found, param or []), "setup": setup.to_json()}
-            ended = start(DecisionSource(screen, db, yes=yes, by=given.by), built, asked, json)
-        raise typer.Exit(exit_code(ended.status))
+    given.check()
+    found = playbook_given(file, given.config)
+    setup = Setup.default().changed(**given.settings)
+    with setup.opened() as built:
+        asked = {"playbook": found, "params": values_given(found, param or []), "setup": setup.to_json()}
+        ended = start(DecisionSource(screen, db, yes=yes, by=given.by), built, asked, json)
+    raise typer.Exit(exit_code(ended.status))
 
 
 @playbook.command(epilog="Exit codes: 0 every case passed; 1 one failed; 2 there is no case, or one cannot be read.")
 @with_option_groups
+@on_screen
 def test(
+    screen: Screen,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -224,27 +232,24 @@ def test(
     config: options.ConfigFile = None,
 ) -> None:
     """Run playbooks against the cases beside them; tools and models answer from the case, and nothing has an effect."""
-    with command_screen() as screen:
-        given.check()
-        cases = [
-            (one, name, Case.load(path))
-            for one in _tested(file, config)
-            for name, path in cases_beside(one.path).items()
-        ]
-        if not cases:
-            raise InputError("playbook", "there are no cases; make one of a run: `planner-executor case add RUN`")
-        with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
-            results = asyncio.run(_run_cases(cases, built, reads))
-        for result in results:
-            screen.say(f"{result.playbook} {result.case}: {'failed' if result.faults else 'passed'}")
-            for fault in result.faults:
-                screen.complain(f"- {fault}")
-        failed = sum(bool(result.faults) for result in results)
-        screen.say(f"{counted(len(results), 'case')}, {failed} failed")
-        if junit is not None:
-            write_junit(junit, results)
-        if failed:
-            raise typer.Exit(ENDED_OTHERWISE)
+    given.check()
+    cases = [
+        (one, name, Case.load(path)) for one in _tested(file, config) for name, path in cases_beside(one.path).items()
+    ]
+    if not cases:
+        raise InputError("playbook", "there are no cases; make one of a run: `planner-executor case add RUN`")
+    with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
+        results = asyncio.run(_run_cases(cases, built, reads))
+    for result in results:
+        screen.say(f"{result.playbook} {result.case}: {'failed' if result.faults else 'passed'}")
+        for fault in result.faults:
+            screen.complain(f"- {fault}")
+    failed = sum(bool(result.faults) for result in results)
+    screen.say(f"{counted(len(results), 'case')}, {failed} failed")
+    if junit is not None:
+        write_junit(junit, results)
+    if failed:
+        raise typer.Exit(ENDED_OTHERWISE)
 
 
 def _tested(file: Path | None, config: Path | None) -> list[Playbook]:
@@ -268,7 +273,9 @@ async def _run_cases(
 
 
 @playbook.command(epilog=EPILOG)
+@on_screen
 def save(
+    screen: Screen,
     run: options.RunName,
     name: Annotated[str, typer.Option("--as", metavar="NAME", help="Its name, a word of small letters.")],
     param: Annotated[
@@ -288,14 +295,13 @@ def save(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Keep the plan of a run that was approved last as a playbook, with parameters in place of values."""
-    with command_screen() as screen:
-        file, places = out or Path(f"{name}.yaml"), [pair(one, "NAME=PLACE") for one in param or []]
-        head = {"name": name, "version": version}
-        made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))
-        content = to_yaml(made.to_json()).encode()
-        _write(file, content)
-        trust(file, content)
-        screen.say(f"wrote {file}, digest {made.digest[:DIGEST_CHARACTERS]}")
+    file, places = out or Path(f"{name}.yaml"), [pair(one, "NAME=PLACE") for one in param or []]
+    head = {"name": name, "version": version}
+    made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))
+    content = to_yaml(made.to_json()).encode()
+    _write(file, content)
+    trust(file, content)
+    screen.say(f"wrote {file}, digest {made.digest[:DIGEST_CHARACTERS]}")
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -14,13 +14,13 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.epilog import EPILOG
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, command_screen
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, on_screen
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import ToolOptions
-from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setting_options import ApprovalName
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.plan.reading import read_plan
@@ -43,7 +43,9 @@ policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, re
 
 @policy.command(epilog=EPILOG)
 @with_option_groups
+@on_screen
 def show(
+    screen: Screen,
     given: ToolOptions,
     file: Annotated[
         Path | None,
@@ -55,7 +57,7 @@ def show(
     approval: ApprovalName = None,
 ) -> None:
     """List the effective rules: reviews, denials, limits, and the prompts by role."""
-    with command_screen() as screen, in_force(file, given, config, approval) as rules:
+    with in_force(file, given, config, approval) as rules:
         screen.say_each(lines(rules))
 
 
@@ -64,7 +66,9 @@ def show(
     "the plan is invalid; 3 the plan needs a review."
 )
 @with_option_groups
+@on_screen
 def check(
+    screen: Screen,
     file: File,
     given: ToolOptions,
     plan: Annotated[
@@ -74,30 +78,31 @@ def check(
     approval: ApprovalName = None,
 ) -> None:
     """Validate a policy and preview which calls of a plan it would deny or review; nothing is executed."""
-    with command_screen() as screen:
-        brought = read_plan_file("PLAN", plan) if plan is not None else None
-        with in_force(file, given, config, approval) as rules:
-            screen.say(f"{file} is valid, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
-            if brought is None:
-                return
-            reading = read_plan(brought, rules.terms.tools, rules.settings.max_steps)
-        if reading.plan is None:
-            for issue in reading.issues:
-                screen.complain(f"the plan is invalid: {issue}")
-            raise typer.Exit(USAGE)
-        findings = preview_policy(reading.plan, rules.terms)
-        if all(finding.verdict == "if supplied" for finding in findings):
-            screen.say("nothing is denied, no review is needed")
-        for finding in findings:
-            screen.say(str(finding))
-        screen.say_each(limits_of_plan(reading.plan, rules.terms))
-        raise typer.Exit(exit_code_of(findings))
+    brought = read_plan_file("PLAN", plan) if plan is not None else None
+    with in_force(file, given, config, approval) as rules:
+        screen.say(f"{file} is valid, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
+        if brought is None:
+            return
+        reading = read_plan(brought, rules.terms.tools, rules.settings.max_steps)
+    if reading.plan is None:
+        for issue in reading.issues:
+            screen.complain(f"the plan is invalid: {issue}")
+        raise typer.Exit(USAGE)
+    findings = preview_policy(reading.plan, rules.terms)
+    if all(finding.verdict == "if supplied" for finding in findings):
+        screen.say("nothing is denied, no review is needed")
+    for finding in findings:
+        screen.say(str(finding))
+    screen.say_each(limits_of_plan(reading.plan, rules.terms))
+    raise typer.Exit(exit_code_of(findings))
 
 
 @policy.command(
     "try", epilog="Exit codes: 0 nothing would have gone otherwise; 1 something would, or it is not known; 2 no policy."
 )
+@on_screen
 def try_(
+    screen: Screen,
     file: File,
     since: options.Since = None,
     as_json: options.AsJson = False,
@@ -107,26 +112,25 @@ def try_(
 
     The records alone are read: no model is asked, and no tool is called.
     """
-    with command_screen() as screen:
-        from planner_executor.graph.builder.configuration import policy_of
+    from planner_executor.graph.builder.configuration import policy_of
 
-        wanted, first = policy_of(str(file)), moment(since, time.time(), "--since") if since else None
-        found = [] if is_missing(db) else with_runs(db, lambda runs: _tried(runs, wanted, first))
-        others = [(run, one) for run, tried in found for one in tried if one.differs]
-        if as_json:
-            screen.show_json([{"run": run, **asdict(one)} for run, one in others])
-        else:
-            for run, one in others:
-                where = f"{run} {one.step + ' ' if one.step else ''}{one.what}"
-                would = "not known" if one.would == "unknown" else f"would be {one.would}"
-                screen.say(f"{where}: {would}, was {one.was}" + (f": {one.why}" if one.why else ""))
-            counts = Counter(one.would for _, one in others)
-            said = ", ".join(f"{counts[answer]} {answer}" for answer in ("asked", "denied", "let through", "unknown"))
-            number = sum(len(tried) for _, tried in found)
-            looked_at = f"{counted(len(found), 'run')}, {counted(number, 'plan or call', 'plans or calls')}"
-            screen.say(f"{looked_at}; otherwise: {said}")
-        if any(one.differs or one.would == "unknown" for _, tried in found for one in tried):
-            raise typer.Exit(ENDED_OTHERWISE)
+    wanted, first = policy_of(str(file)), moment(since, time.time(), "--since") if since else None
+    found = [] if is_missing(db) else with_runs(db, lambda runs: _tried(runs, wanted, first))
+    others = [(run, one) for run, tried in found for one in tried if one.differs]
+    if as_json:
+        screen.show_json([{"run": run, **asdict(one)} for run, one in others])
+    else:
+        for run, one in others:
+            where = f"{run} {one.step + ' ' if one.step else ''}{one.what}"
+            would = "not known" if one.would == "unknown" else f"would be {one.would}"
+            screen.say(f"{where}: {would}, was {one.was}" + (f": {one.why}" if one.why else ""))
+        counts = Counter(one.would for _, one in others)
+        said = ", ".join(f"{counts[answer]} {answer}" for answer in ("asked", "denied", "let through", "unknown"))
+        number = sum(len(tried) for _, tried in found)
+        looked_at = f"{counted(len(found), 'run')}, {counted(number, 'plan or call', 'plans or calls')}"
+        screen.say(f"{looked_at}; otherwise: {said}")
+    if any(one.differs or one.would == "unknown" for _, tried in found for one in tried):
+        raise typer.Exit(ENDED_OTHERWISE)
 
 
 async def _tried(runs: Runs, policy: Policy, since: float | None) -> "list[tuple[str, list[Tried]]]":

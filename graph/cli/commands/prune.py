@@ -10,9 +10,10 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.database_file import check_exists
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.policy.retention import Retention
 from planner_executor.graph.record.run_status import ENDS
@@ -23,7 +24,9 @@ from planner_executor.graph.text.retention import kept_lines, removed_line
 from planner_executor.graph.words.name_list import right_name
 
 
+@on_screen
 def prune(
+    screen: Screen,
     older_than: Annotated[
         str,
         typer.Option("--older-than", metavar="WHEN", help="Only threads unchanged since: 90d, 12w, or 2026-11-01."),
@@ -49,13 +52,12 @@ def prune(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Remove whole threads with runs, artifacts and checkpoints; a tombstone without words remains of each."""
-    with command_screen() as screen:
-        wanted = Retention(moment(older_than, time.time(), "--older-than"), _ends(status or ()))
-        check_exists(db)
-        done = with_runs(
-            db, lambda runs: prune_threads(runs.ledger, wanted, str(local_user()), export=export, dry_run=dry_run)
-        )
-        screen.say_each(lines(done, dry_run, db))
+    wanted = Retention(moment(older_than, time.time(), "--older-than"), _ends(status or ()))
+    check_exists(db)
+    done = with_runs(
+        db, lambda runs: prune_threads(runs.ledger, wanted, str(local_user()), export=export, dry_run=dry_run)
+    )
+    screen.say_each(lines(done, dry_run, db))
 
 
 def lines(done: Pruned, dry_run: bool, db: str) -> list[str]:

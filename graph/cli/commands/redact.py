@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.run_lookup import with_run
@@ -21,7 +21,9 @@ from planner_executor.graph.runs.record_service import redacted
 from planner_executor.graph.words.name_list import counted
 
 
+@on_screen
 def redact(
+    screen: Screen,
     run: options.RunName,
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)
@@ -36,16 +38,15 @@ def redact(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Remove a value, prompted for or read from standard input, from all records of a run and its thread."""
-    with command_screen() as screen:
-        found = find_run(db, run)
-        value = _value(screen, value_file)
-        question = f"Remove it permanently from all runs of thread {found.thread}?"
-        if not yes and not (screen.interactive and is_confirmed(screen, question)):
-            raise InputError(
-                "--yes", "the redaction was not confirmed and nothing was changed; without a terminal, give --yes"
-            )
-        done = with_run(db, run, lambda runs: redacted(runs, found.id, value, reason))
-        screen.say_each(lines(done))
+    found = find_run(db, run)
+    value = _value(screen, value_file)
+    question = f"Remove it permanently from all runs of thread {found.thread}?"
+    if not yes and not (screen.interactive and is_confirmed(screen, question)):
+        raise InputError(
+            "--yes", "the redaction was not confirmed and nothing was changed; without a terminal, give --yes"
+        )
+    done = with_run(db, run, lambda runs: redacted(runs, found.id, value, reason))
+    screen.say_each(lines(done))
 
 
 def lines(done: Redacted) -> Iterator[str]:

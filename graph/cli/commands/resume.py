@@ -8,12 +8,13 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.decision_options import DecisionOptions
 from planner_executor.graph.cli.decision_source import DecisionSource
-from planner_executor.graph.cli.exit_codes import command_screen, exit_code
+from planner_executor.graph.cli.exit_codes import exit_code, on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import continue_run
 from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
 
 OwnSettings = Annotated[
     bool,
@@ -29,7 +30,9 @@ TakeOver = Annotated[
 
 
 @with_option_groups
+@on_screen
 def resume(
+    screen: Screen,
     run: options.RunName,
     decision: DecisionOptions,
     given: RunOptions,
@@ -45,12 +48,11 @@ def resume(
     left. An option that names another model, folder or policy asks to take the run over, as --take-over does; the
     approvers on record decide about that.
     """
-    with command_screen(json=json) as screen:
-        given.check()
-        decisions = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest, given.by)
-        found = find_run(db, run)
+    given.check()
+    decisions = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest, given.by)
+    found = find_run(db, run)
 
-        opened = partial(opened_setup, screen, found, given.settings, own_settings)
+    opened = partial(opened_setup, screen, found, given.settings, own_settings)
 
-        takes_over = take_over or given.takes_over
-        raise typer.Exit(exit_code(continue_run(decisions, found, opened, json, takes_over).status))
+    takes_over = take_over or given.takes_over
+    raise typer.Exit(exit_code(continue_run(decisions, found, opened, json, takes_over).status))

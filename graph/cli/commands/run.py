@@ -8,18 +8,21 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.budget_options import parse_limits
 from planner_executor.graph.cli.decision_source import DecisionSource
-from planner_executor.graph.cli.exit_codes import command_screen, exit_code
+from planner_executor.graph.cli.exit_codes import exit_code, on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.cli.run_driver import start
 from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup
 
 OFFLINE = "planner: the embedded rules (offline); to use a model: --planner openai:gpt-5-mini"
 
 
 @with_option_groups
+@on_screen
 def run(
+    screen: Screen,
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="The goal, in plain language.", callback=options.text)],
     *,
     constraint: Annotated[
@@ -57,26 +60,25 @@ def run(
     Defaults: documents are read from `docs`, reports are written to `workspace`, the planner is the embedded rules
     (`offline`), every plan needs approval.
     """
-    with command_screen(json=json) as screen:
-        given.check()
-        limits = parse_limits("--budget", budget or [])
-        brought = read_plan_file("--plan", plan) if plan else None
-        setup = Setup.default().changed(**given.settings)
-        with setup.opened() as built:
-            if setup.role_models.planner.name == "offline" and brought is None:
-                screen.say(OFFLINE)
-            is_offered = "search_documents" not in built["reserve"]  # beside tools of one's own it is not
-            if brought is None and is_offered and (lack := _lack_of_documents(Path(setup.documents))):
-                screen.say(f"the documents folder {setup.documents} {lack}; name another with --docs")
-            asked = {
-                "goal": goal,
-                "constraints": options.texts(constraint or []),
-                "tags": options.texts(tag or []),
-                "plan": brought,
-                "setup": setup.to_json(),
-            }
-            ended = start(DecisionSource(screen, db, yes=yes, by=given.by), {**built, "budget": limits}, asked, json)
-        raise typer.Exit(exit_code(ended.status))
+    given.check()
+    limits = parse_limits("--budget", budget or [])
+    brought = read_plan_file("--plan", plan) if plan else None
+    setup = Setup.default().changed(**given.settings)
+    with setup.opened() as built:
+        if setup.role_models.planner.name == "offline" and brought is None:
+            screen.say(OFFLINE)
+        is_offered = "search_documents" not in built["reserve"]  # beside tools of one's own it is not
+        if brought is None and is_offered and (lack := _lack_of_documents(Path(setup.documents))):
+            screen.say(f"the documents folder {setup.documents} {lack}; name another with --docs")
+        asked = {
+            "goal": goal,
+            "constraints": options.texts(constraint or []),
+            "tags": options.texts(tag or []),
+            "plan": brought,
+            "setup": setup.to_json(),
+        }
+        ended = start(DecisionSource(screen, db, yes=yes, by=given.by), {**built, "budget": limits}, asked, json)
+    raise typer.Exit(exit_code(ended.status))
 
 
 def _lack_of_documents(folder: Path) -> str | None:

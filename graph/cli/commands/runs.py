@@ -12,7 +12,7 @@ from rich.text import Text as TableText
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import db_option, program
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_list import page
@@ -38,7 +38,9 @@ HEAD, HEAD_WITH_MORE = (
 )
 
 
+@on_screen
 def runs(
+    screen: Screen,
     last: Annotated[
         int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")
     ] = 20,
@@ -73,26 +75,25 @@ def runs(
     db: options.Database = options.DATABASE,
 ) -> None:
     """List runs, the latest first, or those that cost most or took longest."""
-    with command_screen() as screen:
-        wanted = RunFilter(
-            status=cast("tuple[RunStatus, ...]", tuple(status or ())) or None,
-            by=by,
-            order=sort,
-            tag=tag,
-            text=text,
-            before=before,
-            since=moment(since, time.time(), "--since") if since else None,
-            limit=last,
-        )
-        found = page(db, wanted)
-        if as_json:
-            print(_as_json(found))  # noqa: T201  (standard output is the document)
-        elif found:
-            show_runs(screen, found)
-        elif wanted != RunFilter(limit=last):
-            screen.say("no run matches; `planner-executor runs` lists all")
-        else:
-            screen.say(f"no runs in {shown(db)} yet; start one with: {program()} run GOAL{db_option(db)}")
+    wanted = RunFilter(
+        status=cast("tuple[RunStatus, ...]", tuple(status or ())) or None,
+        by=by,
+        order=sort,
+        tag=tag,
+        text=text,
+        before=before,
+        since=moment(since, time.time(), "--since") if since else None,
+        limit=last,
+    )
+    found = page(db, wanted)
+    if as_json:
+        print(_as_json(found))  # noqa: T201  (standard output is the document)
+    elif found:
+        show_runs(screen, found)
+    elif wanted != RunFilter(limit=last):
+        screen.say("no run matches; `planner-executor runs` lists all")
+    else:
+        screen.say(f"no runs in {shown(db)} yet; start one with: {program()} run GOAL{db_option(db)}")
 
 
 def show_runs(screen: Screen, found: RunPage) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.serve_options import DeskOptions
 from planner_executor.graph.errors import ConfigError, InputError
 
@@ -26,7 +27,9 @@ STOPS_S = 3
 
 
 @with_option_groups
+@on_screen
 def serve(
+    screen: Screen,
     *,
     given: RunOptions,
     desk: DeskOptions,
@@ -41,56 +44,55 @@ def serve(
     override them. The desk is for this machine alone; for others, name a provider that signs people in, or put a proxy
     in front that does.
     """
-    with command_screen() as screen:
-        given.check()
-        try:
-            import uvicorn
+    given.check()
+    try:
+        import uvicorn
 
-            from planner_executor.graph.cli.desk_agents import DeskAgents
-            from planner_executor.graph.cli.desk_policy import desk_policy
-            from planner_executor.graph.desk.application import desk_application
-            from planner_executor.graph.playbooks.folder import folder_of
-            from planner_executor.graph.settings.settings_file import settings_file
+        from planner_executor.graph.cli.desk_agents import DeskAgents
+        from planner_executor.graph.cli.desk_policy import desk_policy
+        from planner_executor.graph.desk.application import desk_application
+        from planner_executor.graph.playbooks.folder import folder_of
+        from planner_executor.graph.settings.settings_file import settings_file
 
-            settings = desk.settings(given.config)
-        except ImportError:
-            raise ConfigError(PACKAGES) from None
-        listeners = listening(desk.address, port)
-        port = listeners[0].getsockname()[1]
-        address = origin(desk.address, port)
+        settings = desk.settings(given.config)
+    except ImportError:
+        raise ConfigError(PACKAGES) from None
+    listeners = listening(desk.address, port)
+    port = listeners[0].getsockname()[1]
+    address = origin(desk.address, port)
 
-        def announce(token: str, _: int | None = None) -> None:
-            if desk.address not in LOOPBACK:
-                screen.say("open", whole=f"{address}/login?token={token}")
-                return
-            screen.say("open", whole=f"http://{settings.own_host.name}:{port}/login?token={token}")
-            screen.say("or, if your browser does not find that,", whole=f"{address}/login?token={token}")
+    def announce(token: str, _: int | None = None) -> None:
+        if desk.address not in LOOPBACK:
+            screen.say("open", whole=f"{address}/login?token={token}")
+            return
+        screen.say("open", whole=f"http://{settings.own_host.name}:{port}/login?token={token}")
+        screen.say("or, if your browser does not find that,", whole=f"{address}/login?token={token}")
 
-        agents = None if desk.read_only else DeskAgents(screen, db, given)
-        app = desk_application(
-            db,
-            agents=agents,
-            settings=settings,
-            policy=desk_policy(given),
-            announce=announce,
-            playbooks=lambda: folder_of(settings_file(given.config)),
-        )
-        if settings.links:
-            announce(app.state.desk.door.links.issue())
-        else:
-            screen.say(f"serving the review desk at {address}; {signs_in(settings)}")
-        if desk.access_log:
-            log_access()
-        # the address of the connection tells who the proxy is: no header may replace it
-        config = uvicorn.Config(
-            app,
-            log_level="error",
-            proxy_headers=False,
-            server_header=False,
-            access_log=False,
-            timeout_graceful_shutdown=STOPS_S,
-        )
-        asyncio.run(uvicorn.Server(config).serve(listeners))
+    agents = None if desk.read_only else DeskAgents(screen, db, given)
+    app = desk_application(
+        db,
+        agents=agents,
+        settings=settings,
+        policy=desk_policy(given),
+        announce=announce,
+        playbooks=lambda: folder_of(settings_file(given.config)),
+    )
+    if settings.links:
+        announce(app.state.desk.door.links.issue())
+    else:
+        screen.say(f"serving the review desk at {address}; {signs_in(settings)}")
+    if desk.access_log:
+        log_access()
+    # the address of the connection tells who the proxy is: no header may replace it
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        timeout_graceful_shutdown=STOPS_S,
+    )
+    asyncio.run(uvicorn.Server(config).serve(listeners))
 
 
 def log_access() -> None:

@@ -8,11 +8,11 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.outcome import headline, pretty, reports
 from planner_executor.graph.cli.recorded_run import RecordedRun, recorded_run
-from planner_executor.graph.cli.screen import DIGEST_CHARACTERS
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.status_view import asked
 from planner_executor.graph.plain_text.sanitize import escaped, margined, one_line
 from planner_executor.graph.record.budget import spent_in_words
@@ -28,7 +28,9 @@ from planner_executor.graph.text.event_text.values import playbook_text
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
 
+@on_screen
 def show(
+    screen: Screen,
     run: options.RunName,
     as_json: options.AsJson = False,
     step: Annotated[
@@ -44,22 +46,21 @@ def show(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Show a run: goal, plan, results, decisions and answer; or one result in full."""
-    with command_screen() as screen:
-        if step is not None or answer:
-            from planner_executor.graph.cli.run_lookup import with_run  # a ledger, which reads artifacts
+    if step is not None or answer:
+        from planner_executor.graph.cli.run_lookup import with_run  # a ledger, which reads artifacts
 
-            value = with_run(db, run, lambda runs: runs.value(run, step))
-            screen.write(json.dumps(value) if as_json else pretty(value))
-            return
-        found = recorded_run(db, run)
-        if as_json:
-            screen.show_json(as_data(found))
-            return
-        for line in lines(found, screen.columns):
-            screen.show_fact(line)
-        if not found.run.ended:
-            screen.say()
-            screen.say("continue with:", whole=command("resume", found.run.id, db, found.run.setup))
+        value = with_run(db, run, lambda runs: runs.value(run, step))
+        screen.write(json.dumps(value) if as_json else pretty(value))
+        return
+    found = recorded_run(db, run)
+    if as_json:
+        screen.show_json(as_data(found))
+        return
+    for line in lines(found, screen.columns):
+        screen.show_fact(line)
+    if not found.run.ended:
+        screen.say()
+        screen.say("continue with:", whole=command("resume", found.run.id, db, found.run.setup))
 
 
 def as_data(found: RecordedRun) -> dict[str, Any]:

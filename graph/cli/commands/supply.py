@@ -9,9 +9,10 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.commands.skip import Step
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.runs.step_changes import supply_result
@@ -19,7 +20,9 @@ from planner_executor.graph.words.unreadable import unreadable
 
 
 @with_option_groups
+@on_screen
 def supply(
+    screen: Screen,
     run: options.RunName,
     step: Step,
     value: Annotated[
@@ -29,12 +32,11 @@ def supply(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply."""
-    with command_screen() as screen:
-        by = actor.approver()
-        result = parse_json_or_text(_text(value))
-        changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))
-        screen.say(f"{changed.id}: {step} has the result that you gave")
-        screen.say("continue with:", whole=command("resume", changed.id, db, changed.setup))
+    by = actor.approver()
+    result = parse_json_or_text(_text(value))
+    changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))
+    screen.say(f"{changed.id}: {step} has the result that you gave")
+    screen.say("continue with:", whole=command("resume", changed.id, db, changed.setup))
 
 
 def _text(value: str) -> str:

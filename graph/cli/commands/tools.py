@@ -6,10 +6,10 @@ from typing import get_args
 from rich.table import Table
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ToolOptions
-from planner_executor.graph.cli.screen import cell
+from planner_executor.graph.cli.screen import Screen, cell
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -25,28 +25,28 @@ LEAST_COLUMNS = 78
 
 
 @with_option_groups
-def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
+@on_screen
+def tools(screen: Screen, given: ToolOptions, config: options.ConfigFile = None) -> None:
     """List the tools with their effects and the `--approval` modes that ask before their use."""
-    with command_screen() as screen:
-        from planner_executor.graph.builder.tool_servers import with_servers
-        from planner_executor.graph.calls.toolbox import Toolbox
-        from planner_executor.tools.extras import absent_tools
+    from planner_executor.graph.builder.tool_servers import with_servers
+    from planner_executor.graph.calls.toolbox import Toolbox
+    from planner_executor.tools.extras import absent_tools
 
-        given.check()
-        setup = Setup.default().changed(**given.tool_settings, config=config)
-        with with_servers(setup.mcp, setup.tools()) as everything:
-            specs = Toolbox(everything).specs
-            if screen.out.width < LEAST_COLUMNS:
-                for line in lines_of(specs.values(), screen.out.width):
-                    screen.show_text(line)
-            else:
-                screen.show(table_of(specs.values()))
-        screen.say()
-        for name, needed in absent_tools().items():
-            if name not in specs:
-                screen.say(f"{name} cannot be used yet, {needed}")
-        screen.say("read: reads this machine only; write: changes this machine; external: reaches beyond this machine.")
-        screen.say("A call that is not repeatable and may have happened is repeated only if a person says so.")
+    given.check()
+    setup = Setup.default().changed(**given.tool_settings, config=config)
+    with with_servers(setup.mcp, setup.tools()) as everything:
+        specs = Toolbox(everything).specs
+        if screen.out.width < LEAST_COLUMNS:
+            for line in lines_of(specs.values(), screen.out.width):
+                screen.show_text(line)
+        else:
+            screen.show(table_of(specs.values()))
+    screen.say()
+    for name, needed in absent_tools().items():
+        if name not in specs:
+            screen.say(f"{name} cannot be used yet, {needed}")
+    screen.say("read: reads this machine only; write: changes this machine; external: reaches beyond this machine.")
+    screen.say("A call that is not repeatable and may have happened is repeated only if a person says so.")
 
 
 def lines_of(specs: Iterable[ToolSpec], width: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner_executor.graph.cli.exit_codes import command_screen
+from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.options import path_of
 from planner_executor.graph.cli.prompts import is_confirmed
@@ -35,7 +35,9 @@ HOMES = {
 """The tables of a settings file, and the modules that read them; a policy is a file of its own."""
 
 
+@on_screen
 def trust(
+    screen: Screen,
     file: Annotated[
         Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file, or a playbook.")
     ] = FILE,
@@ -43,23 +45,20 @@ def trust(
     revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")] = False,
 ) -> None:
     """Trust a folder's settings file, and the policy named in it, or a playbook, until they change."""
-    with command_screen() as screen:
-        if revoke:
-            screen.say(f"{file} is trusted no longer" if forget(file) else f"{file} was not trusted")
-            return
-        read = list(_read(file))  # every fault of them before any trust
-        for path, _, acts in read:
-            for act in acts:
-                screen.say(f"{path}: {act}")
-        for path, content, _ in read:
-            _say_change(screen, path, content)
-        if not yes and not is_confirmed(
-            screen, f"Trust {' and '.join(str(path) for path, *_ in read)} until a change?"
-        ):
-            raise InputError("--yes", "nothing was trusted, because nothing was confirmed; answer y, or give --yes")
-        for path, content, _ in read:
-            trust_file(path, content)  # what was read: a change in between is not trusted
-            screen.say(f"{path} is trusted until it changes, digest {digest_of(content)[:DIGEST_CHARACTERS]}")
+    if revoke:
+        screen.say(f"{file} is trusted no longer" if forget(file) else f"{file} was not trusted")
+        return
+    read = list(_read(file))  # every fault of them before any trust
+    for path, _, acts in read:
+        for act in acts:
+            screen.say(f"{path}: {act}")
+    for path, content, _ in read:
+        _say_change(screen, path, content)
+    if not yes and not is_confirmed(screen, f"Trust {' and '.join(str(path) for path, *_ in read)} until a change?"):
+        raise InputError("--yes", "nothing was trusted, because nothing was confirmed; answer y, or give --yes")
+    for path, content, _ in read:
+        trust_file(path, content)  # what was read: a change in between is not trusted
+        screen.say(f"{path} is trusted until it changes, digest {digest_of(content)[:DIGEST_CHARACTERS]}")
 
 
 def _read(file: Path) -> Iterator[tuple[Path, bytes, Sequence[str]]]:

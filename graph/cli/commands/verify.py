@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import STORAGE, command_screen
+from planner_executor.graph.cli.exit_codes import STORAGE, on_screen
 from planner_executor.graph.cli.run_lookup import is_file, with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.verification_text import lines, tombstone_lines
@@ -16,7 +16,9 @@ from planner_executor.graph.runs.record_service import verified, verified_file
 from planner_executor.graph.runs.retention import missing
 
 
+@on_screen
 def verify(
+    screen: Screen,
     run: options.RunOrFile,
     head: Annotated[
         str | None,
@@ -30,21 +32,20 @@ def verify(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Recompute the hash chain of a run or an exported file, and name the first broken event."""
-    with command_screen() as screen:
-        key = key_from_file(key_file) if key_file is not None else None
-        if is_file(run):
-            found = verified_file(Path(run), head, key)
-        else:
-            try:
-                found = with_run(db, run, lambda runs: verified(runs, run, head, key))
-            except PrunedRunError as removed:
-                _show_tombstone(screen, db, run, key, removed)
-                return
-        if as_json:
-            screen.show_json(found.to_json())
-        screen.say_each(() if as_json else lines(found))
-        if not found.is_whole:
-            raise typer.Exit(STORAGE)
+    key = key_from_file(key_file) if key_file is not None else None
+    if is_file(run):
+        found = verified_file(Path(run), head, key)
+    else:
+        try:
+            found = with_run(db, run, lambda runs: verified(runs, run, head, key))
+        except PrunedRunError as removed:
+            _show_tombstone(screen, db, run, key, removed)
+            return
+    if as_json:
+        screen.show_json(found.to_json())
+    screen.say_each(() if as_json else lines(found))
+    if not found.is_whole:
+        raise typer.Exit(STORAGE)
 
 
 def _show_tombstone(screen: Screen, db: str, run: str, key: SealKey | None, removed: PrunedRunError) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.exit_codes import INTERRUPTED, command_screen
+from planner_executor.graph.cli.exit_codes import INTERRUPTED, on_screen
 from planner_executor.graph.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from planner_executor.graph.work.worker import Worker
 
 
+@on_screen
 def work(
+    screen: Screen,
     once: Annotated[bool, typer.Option("--once", help="Stop when no run is left that can be continued.")] = False,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at a time, at most.")] = 8,
     server: Annotated[
@@ -39,7 +41,7 @@ def work(
     a person waits. On SIGTERM or Ctrl-C the runs in hand pause before their next call, and another worker takes them.
     """
     given = {"own_tools": own_tools, "mcp": mcp, "config": config, "policy": policy}
-    with command_screen(json=json) as screen, asyncio.Runner() as runner:
+    with asyncio.Runner() as runner:
         stopped_by = runner.run(_work(screen, db, given, once, concurrency, server, json))
         if stopped_by == signal.SIGINT:
             raise typer.Exit(INTERRUPTED)
