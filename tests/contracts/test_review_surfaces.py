@@ -191,7 +191,7 @@ def shown_by_description(review: ReviewContent, args: dict[str, Any]) -> object:
 
 def shown_by_terminal(review: ReviewContent, args: dict[str, Any]) -> object:
     console = Console(file=StringIO(), width=80, force_terminal=True, color_system=None, markup=False, highlight=False)
-    run: Any = SimpleNamespace(request=request_of(review, args), plan=plan_in(args), results={})
+    run: Any = SimpleNamespace(open_request=request_of(review, args), plan=plan_in(args), results={})
     show_request(Screen(console, console), run)
     return console.file.getvalue()  # type: ignore[attr-defined]
 
