@@ -423,7 +423,9 @@ ASKED_OF: Mapping[str, Asks] = {
 def run_with(request: ReviewRequest) -> Any:
     """Return what the surfaces read of a run that waits with this request."""
     value = request.to_json()
-    return SimpleNamespace(id="t.1", request=value, plan=WHOLE, results={}, setup={}, unproven_setup={})
+    return SimpleNamespace(
+        id="t.1", request=value, open_request=value, plan=WHOLE, results={}, setup={}, unproven_setup={}
+    )
 
 
 def shown_with(request: ReviewRequest) -> Any:
