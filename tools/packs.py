@@ -1,11 +1,10 @@
 """Packs: which of the project's own tools come together. Texts, options and checks are made of this table."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Pack:
+class Pack(NamedTuple):
     """Tools that come together: what they are for, and whether they are there if nobody chooses packs or tools.
 
     `looks` are those that list, or show the head or the schema of a table.

@@ -4,9 +4,8 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.tools import BaseTool
 
@@ -47,8 +46,7 @@ def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
     return found
 
 
-@dataclass(frozen=True)
-class Toolset:
+class Toolset(NamedTuple):
     """The tools of a graph; runs that begin are offered all but `reserve`, which runs have that began so."""
 
     tools: Sequence[Tool]

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.calls.owned_run import OwnedRun
@@ -164,11 +164,11 @@ class Effects:
     async def unmet(self, step: str, error: str) -> None:
         """Note that a step failed its criteria although its calls, including those of earlier passes, succeeded."""
         for made in self._made.pop(step, ()):
-            self._arisen[_same(made)][made.key] = replace(self._call(made, StepResult("succeeded")), unmet=error)
+            self._arisen[_same(made)][made.key] = self._call(made, StepResult("succeeded"))._replace(unmet=error)
         for call in self._run.record.calls.of_step(step):
             if not call.repeatable and not call.nothing_happened and call.tool in self._run.toolbox.specs:
                 same = call.tool, (await self._read(call)).digest
-                self._arisen[same][call.key] = replace(call, unmet=error)
+                self._arisen[same][call.key] = call._replace(unmet=error)
 
     async def _calls_elsewhere(self) -> Elsewhere:
         about = self._run.record.assignment

@@ -2,9 +2,8 @@
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 from weakref import WeakKeyDictionary
 
 from langchain_core.tools import BaseTool, StructuredTool, Tool
@@ -46,8 +45,7 @@ _described: WeakKeyDictionary[type, dict[tuple[str, str], dict[str, Any]]] = Wea
 """Schemas by class of arguments, name and description: LangChain makes a class of each tool, which takes 2 ms."""
 
 
-@dataclass(frozen=True)
-class Preview:
+class Preview(NamedTuple):
     """A tool's function that shows what a call would do; `leaves`: it leaves the machine."""
 
     function: Callable[..., Any]

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.ai import UsageMetadata
@@ -34,8 +33,7 @@ DUPLICATED_KEYS = ("tool_calls", "function_call", "parsed", "refusal")
 """Keys of a message's `additional_kwargs` that duplicate its other fields."""
 
 
-@dataclass(frozen=True)
-class FailedRequest:
+class FailedRequest(NamedTuple):
     """A failed request: kind and text of the error, and the wait before the next request, in seconds."""
 
     model: str
@@ -45,11 +43,10 @@ class FailedRequest:
 
     def to_json(self) -> dict[str, Any]:
         """Return the attempt as recorded in the ledger."""
-        return asdict(self)
+        return self._asdict()
 
 
-@dataclass(frozen=True)
-class ModelAnswer:
+class ModelAnswer(NamedTuple):
     """An answer with its model, its usage in tokens, and the failed attempts before it.
 
     `usage` has `input_tokens`, `output_tokens` and `total_tokens`, and `estimated` if the server did not report them.

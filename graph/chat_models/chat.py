@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -32,8 +32,7 @@ FEATURE_WORDS: Mapping[str, tuple[str, ...]] = {
 """Optional features of a request, and the words in a server's error that identify them."""
 
 
-@dataclass(frozen=True)
-class ModelRequest:
+class ModelRequest(NamedTuple):
     """A request; the model may call `tools`, and its answer should fit `schema`, a JSON Schema with a title.
 
     `note` is sent at the end of the last message, of which it is no part: the next request repeats the message alone.
@@ -119,7 +118,7 @@ class Chat:
         """Return the failure behind an exception, with keys redacted."""
         failure = failure_of(error, now)
         words = without_secrets(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
-        return replace(failure, words=shortened(words, ERROR_CHARACTERS))
+        return failure._replace(words=shortened(words, ERROR_CHARACTERS))
 
     def dispensable(self, failure: Failure, request: ModelRequest, without: AbstractSet[str]) -> str | None:
         """Return the feature to drop from a rejected request: one named in the error, else the schema."""

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from planner_executor.graph.chat_models.error_bodies import error_body, unreadable_body
 
@@ -38,8 +37,7 @@ class IncompleteStream(Exception):
     """A stream ended before the answer was complete."""
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """A failed request: its kind, the server's message, and the wait that the server requests, in seconds.
 
     `server` is the address of a server that cannot be reached, if it is known: scheme, host and port, and nothing else.

@@ -4,8 +4,8 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
@@ -21,8 +21,7 @@ def is_time_zone(name: object) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class Clock:
+class Clock(NamedTuple):
     """Time in Unix seconds, sleep in seconds, and a random number from 0 to 1; replaceable in tests.
 
     `step_over` returns when the time limit of a step has passed, `dated` the day that its model, perhaps for an item of
@@ -41,8 +40,7 @@ class Clock:
         return self.dated(step, item) or datetime.fromtimestamp(self.now(), zone).date().isoformat()
 
 
-@dataclass(frozen=True)
-class RetryPolicy:
+class RetryPolicy(NamedTuple):
     """Exponential backoff: at most `attempts` requests, waits from `first_wait_s` to `longest_wait_s`."""
 
     attempts: int = 4

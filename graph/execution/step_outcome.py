@@ -51,7 +51,7 @@ class StepOutcome:
         if assessment.met:
             return replace(self, events=events)
         # The value stays on record with its call, but no step may rest on it.
-        result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
+        result = self.result._replace(status="failed", value=None, artifact=None, error=assessment.error)
         return StepOutcome(self.step, result, events=events, kept=self.kept)
 
 

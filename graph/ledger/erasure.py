@@ -8,9 +8,10 @@ import hmac
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -28,8 +29,7 @@ from planner_executor.graph.record.values import PREVIEW_CHARACTERS, Artifact
 NAME_BYTES = 8
 
 
-@dataclass(frozen=True)
-class Erasure:
+class Erasure(NamedTuple):
     """The replacements in one run: rows by sequence number, artifacts by their old id."""
 
     rows: Mapping[int, Row]
@@ -42,8 +42,7 @@ class Erasure:
         return Draft(ValueRedacted(left=tuple(left), by=by, reason=self.redactor.text(reason)))
 
 
-@dataclass(frozen=True)
-class ThreadErasure:
+class ThreadErasure(NamedTuple):
     """The replacements in all runs of a thread, in order; `redactor` is for checkpoints, messages and the index."""
 
     runs: Sequence[Erasure]

@@ -72,8 +72,7 @@ def is_in_force(now: Holder | None, token: int) -> bool:
     return now is not None and now.token == token and bool(now.owner)
 
 
-@dataclass(frozen=True)
-class Watch:
+class Watch(NamedTuple):
     """A challenger's watch over an owner in an unknown state; `until_s` is on the challenger's monotonic clock."""
 
     seen: Holder

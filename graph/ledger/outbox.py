@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from planner_executor.graph.record.run_key import RunKey
 
@@ -11,8 +10,7 @@ DeliveryKey = tuple[str, int, str, float, str]
 """Thread and number of the run, kind, time, address."""
 
 
-@dataclass(frozen=True)
-class Delivery:
+class Delivery(NamedTuple):
     """A notice to one address. Run, kind, time and address identify it; it is written once.
 
     `kind` is one of `graph.notices.notice.KINDS`, `since` the time of what it is about in Unix seconds, `status` the

@@ -10,7 +10,7 @@ sentence below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.caps import CapEntry
@@ -21,8 +21,7 @@ from planner_executor.graph.record.standing_approval import StandingApproval, St
 from planner_executor.graph.record.values import Kept
 
 
-@dataclass(frozen=True)
-class Lease:
+class Lease(NamedTuple):
     """The right to write events of a run, until a later token is issued."""
 
     run: RunKey
@@ -56,16 +55,14 @@ def no_events(_messages: list[Message]) -> Sequence[Draft]:
     return ()
 
 
-@dataclass(frozen=True)
-class News:
+class News(NamedTuple):
     """The unread part of a run: events, and whether its inbox holds messages."""
 
     events: Sequence[Event]
     has_messages: bool
 
 
-@dataclass(frozen=True)
-class Owned:
+class Owned(NamedTuple):
     """A newly acquired run, its unread part, and whether the opening events were written."""
 
     lease: Lease

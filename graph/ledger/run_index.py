@@ -1,8 +1,7 @@
 """The index of runs, as lists read it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.record.run_filter import RunFilter
@@ -11,8 +10,7 @@ from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 
 
-@dataclass(frozen=True)
-class Unfinished:
+class Unfinished(NamedTuple):
     """A run that is planned, executed or paused, and its owner: `holder` is its row among the leases, if it has one.
 
     `is_dead`: the owner is known to be dead. `seq` is the number of the run's last event.

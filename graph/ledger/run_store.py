@@ -1,9 +1,8 @@
 """The ledger interface for code outside of the graph: listing, inspection, messages, redaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from planner_executor.graph.errors import RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.ended_sessions import EndedSessions
@@ -20,8 +19,7 @@ Removal = Tombstone | RunOwnedError | StaleRunError
 """What a removal made of a thread: its tombstone, or what keeps it."""
 
 
-@dataclass(frozen=True)
-class Health:
+class Health(NamedTuple):
     """The state of a database; sizes are in bytes, `tables` holds rows and bytes of content per table.
 
     `damage` is the result of the database's own check, empty if it passed; events are checked when a run is read.
@@ -42,8 +40,7 @@ class Health:
         return self.file // max(self.runs, 1)
 
 
-@dataclass(frozen=True)
-class Redacted:
+class Redacted(NamedTuple):
     """The changes of a redaction: events per run, artifacts, rows of LangGraph's checkpoints, and standing approvals.
 
     `remaining` lists the places that still hold the value: data of other threads, and names.
@@ -56,8 +53,7 @@ class Redacted:
     remaining: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """The runs with new events since a position, and the position to ask from next.
 
     `is_complete` is false if the position is not known any more: then any run may have changed.

@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, StandingSpentError
@@ -127,7 +126,7 @@ def use_of(database: str, name: str, rows: Sequence[Row]) -> StandingUse:
     revoked = [one["by"] for row, one in zip(rows, said, strict=True) if row.kind == "revoked"]
     ends = [one["until"] for row, one in zip(rows, said, strict=True) if row.kind == "shortened"]
     approval = StandingApproval.from_json(said[0])
-    return StandingUse(replace(approval, until=ends[-1]) if ends else approval, calls, revoked[0] if revoked else None)
+    return StandingUse(approval._replace(until=ends[-1]) if ends else approval, calls, revoked[0] if revoked else None)
 
 
 def _chain(name: str) -> str:

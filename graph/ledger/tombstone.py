@@ -7,9 +7,8 @@ key. See `docs/decisions/0067-tombstones.md`.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from planner_executor.graph.errors import LedgerSealError
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
@@ -22,8 +21,7 @@ FIRST_LINK = sha256(b"planner-executor tombstones 1").digest()
 """The hash that the first tombstone is chained to."""
 
 
-@dataclass(frozen=True)
-class Tombstone:
+class Tombstone(NamedTuple):
     """What remains of a thread's runs.
 
     `number` counts the tombstones of a database from 1, `thread` is the digest of the thread's name, `first` the number
@@ -65,8 +63,7 @@ class Tombstone:
         return sha256(before + text.encode("utf-8", "surrogateescape")).digest()
 
 
-@dataclass(frozen=True)
-class Tombstones:
+class Tombstones(NamedTuple):
     """The tombstones of a database, in order, and the seal of the last one."""
 
     rows: tuple[Tombstone, ...] = ()
@@ -113,7 +110,7 @@ class Tombstones:
     def meant_by(self, name: str) -> Self:
         """Return the tombstones of the threads that a name may mean, without the seal."""
         digests = digests_of(name)
-        return replace(self, rows=tuple(row for row in self.rows if row.thread in digests), seal=None)
+        return self._replace(rows=tuple(row for row in self.rows if row.thread in digests), seal=None)
 
     def of(self, thread: str) -> list[Tombstone]:
         """Return the tombstones of a thread, in order."""
@@ -156,7 +153,7 @@ def tombstone_after(
     number, before = (last.number + 1, last.link) if last else (1, FIRST_LINK)
     digest, key_id = thread_digest(runs[0].thread), key.id if key else None
     bare = Tombstone(number, digest, runs[0].n, heads, at, by, key_id, b"")
-    return replace(bare, link=bare.link_after(before))
+    return bare._replace(link=bare.link_after(before))
 
 
 def end_fault(last: Tombstone | None, seal: bytes | None, key: SealKey | None) -> str | None:

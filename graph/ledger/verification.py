@@ -1,8 +1,7 @@
 """Verification of a run's record: the chain, the artifacts, the seal, and a hash that was noted earlier."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from planner_executor.graph.ledger.chain import REDACTED, Fault, Row, fault_of
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
@@ -11,8 +10,7 @@ from planner_executor.graph.ledger.transcript import Transcript, events_of
 SealState = Literal["none", "unchecked", "whole", "broken"]
 
 
-@dataclass(frozen=True)
-class Redaction:
+class Redaction(NamedTuple):
     """A recorded redaction: the changed events, its author, time (Unix seconds) and reason."""
 
     seq: int
@@ -22,8 +20,7 @@ class Redaction:
     reason: str
 
 
-@dataclass(frozen=True)
-class Verification:
+class Verification(NamedTuple):
     """The result of a verification; `head` is the hash of the last event, as hexadecimal digits.
 
     `faults` are sentences, empty if the record is intact; `fault` is the first damaged event. `seal` is `unchecked` if
@@ -49,7 +46,7 @@ class Verification:
     def to_json(self) -> dict[str, Any]:
         """Return the result as data."""
         found = {name: getattr(self, name) for name in ("run", "events", "head", "artifacts", "key", "seal")}
-        redactions = [{**vars(redaction), "events": list(redaction.events)} for redaction in self.redactions]
+        redactions = [{**redaction._asdict(), "events": list(redaction.events)} for redaction in self.redactions]
         bad = {"seq": self.fault.seq, "why": self.fault.why} if self.fault else None
         whole = {"whole": self.is_whole, "first_bad": bad, "faults": list(self.faults)}
         return {**whole, **found, "noted_seq": self.noted_seq, "redactions": redactions}

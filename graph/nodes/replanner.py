@@ -1,7 +1,7 @@
 """Replanner: revise the remaining steps of the plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from langchain_core.runnables import RunnableConfig
@@ -167,7 +167,7 @@ class Replanner:
         """End a run that cannot go on, if no person may be asked or can help; it cannot count as succeeded."""
         ending = await writer.run.ending(current)
         status = "partial" if ending.status == "succeeded" else ending.status
-        ending = replace(ending, status=status, reason=f"{ending.reason}; {why}")
+        ending = ending._replace(status=status, reason=f"{ending.reason}; {why}")
         refused = [] if proposal.plan else [Draft(proposal.refusal("replanner"))]
         issues = [issue.to_json() for issue in proposal.issues]
         await writer.end(ending, *refused)

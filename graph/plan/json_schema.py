@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -161,8 +161,7 @@ class _Schema:
         }
 
 
-@dataclass(frozen=True)
-class _Argument:
+class _Argument(NamedTuple):
     """Copies the schemas of one tool's arguments, with a reference beside every value that is not plain text."""
 
     whole: _Schema

@@ -1,8 +1,7 @@
 """Playbooks as planners know them, and those that are shown for a goal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -13,8 +12,7 @@ MOST_SHOWN = 8
 """Most playbooks that a planner is shown."""
 
 
-@dataclass(frozen=True)
-class KnownPlaybook:
+class KnownPlaybook(NamedTuple):
     """A playbook as planners know it; see `graph.playbooks.playbook.Playbook`."""
 
     name: str
@@ -32,7 +30,7 @@ class KnownPlaybook:
 
     def to_json(self) -> dict[str, Any]:
         """Return the playbook as the record has it."""
-        return {**vars(self), "parameters": dict(self.parameters), "steps": [dict(step) for step in self.steps]}
+        return {**self._asdict(), "parameters": dict(self.parameters), "steps": [dict(step) for step in self.steps]}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "KnownPlaybook":

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import NamedTuple
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -19,8 +19,7 @@ PLAYBOOKS: Table[str] = Table("playbooks", TextOrVariable)
 ENDING = ".yaml"
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A file of the folder: a playbook, or why it is none."""
 
     path: Path

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -20,8 +20,7 @@ REFERENCES = 2
 """The version of the rules by which references are found; in version 1 each began with the one result that it used."""
 
 
-@dataclass(frozen=True)
-class ShownFor:
+class ShownFor(NamedTuple):
     """The rule that has a plan shown to a person, None if there is none, and the tools that it is about."""
 
     rule: Literal["always", "policy", "effects"] | None = None

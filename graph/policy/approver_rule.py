@@ -1,16 +1,14 @@
 """A rule on the people who decide: who they are, how many it takes, and whom it refuses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.person import Approver, exact_name, same_name
 from planner_executor.graph.words.name_list import counted, enumerated
 
 
-@dataclass(frozen=True)
-class ApproverRule:
+class ApproverRule(NamedTuple):
     """The people who decide, by name or by role (anybody verified if there is neither), and how many it takes.
 
     A name is that of a person whom a server or an adapter has verified; `os:ada` is the user of this machine. With
@@ -25,11 +23,11 @@ class ApproverRule:
 
     def people(self, escalated_s: float = 0.0) -> "ApproverRule":
         """Return the rule on people alone, with those it was escalated to so many seconds after the request."""
-        rule, limit = replace(self, time=None), self.time
+        rule, limit = self._replace(time=None), self.time
         # A rule without names and roles admits anybody already: names of an escalation would close it.
         if limit is None or not limit.is_escalated(escalated_s) or not (self.names or self.roles):
             return rule
-        return replace(rule, names=(*self.names, *limit.to_names), roles=(*self.roles, *limit.to_roles))
+        return rule._replace(names=(*self.names, *limit.to_names), roles=(*self.roles, *limit.to_roles))
 
     def admits(self, approver: Approver) -> bool:
         """Whether a person's decision counts, four eyes aside."""
@@ -117,7 +115,7 @@ def missing(rules: Sequence[ApproverRule], voters: Sequence[Approver], askers: S
         people = {voter.person for voter in voters if _counts(rule, voter, askers)}
         needed = quorum_of(rule, askers)
         if len(people) < needed:
-            left.append(f"{len(people)} of {counted(needed, 'approval')}: {replace(rule, quorum=needed)}")
+            left.append(f"{len(people)} of {counted(needed, 'approval')}: {rule._replace(quorum=needed)}")
     return "; ".join(left) or None
 
 

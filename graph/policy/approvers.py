@@ -1,7 +1,7 @@
 """Who decides: the rules of a policy on the people whose decisions count."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
@@ -103,12 +103,12 @@ class Approvers:
             return rule
         own = self.calls._with_general(self.calls.tools.get(tool.name, self.calls.rule))
         if own.people() == ANYBODY:  # it says how long people have, if anything, and not who decides
-            return rule if own.time is None else replace(rule or ANYBODY, time=own.time)
-        return replace(own, time=own.time or (rule or self.rule).time)
+            return rule if own.time is None else (rule or ANYBODY)._replace(time=own.time)
+        return own._replace(time=own.time or (rule or self.rule).time)
 
     def _with_general(self, rule: ApproverRule) -> ApproverRule:
         quorum, time = max(rule.quorum, self.rule.quorum), rule.time or self.rule.time
-        return replace(rule, four_eyes=rule.four_eyes or self.rule.four_eyes, quorum=quorum, time=time)
+        return rule._replace(four_eyes=rule.four_eyes or self.rule.four_eyes, quorum=quorum, time=time)
 
     def to_json(self) -> dict[str, Any]:
         """Return the rules as JSON, unset fields left out."""

@@ -1,7 +1,7 @@
 """What a decision is about: the calls that it covers, or brings into force, and the rules on the people who make it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
@@ -12,8 +12,7 @@ from planner_executor.graph.record.person import Approver
 from planner_executor.graph.words.name_list import listed
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """Tools whose calls rest on a value, and the rules on people who decide about these calls by it."""
 
     tools: tuple[str, ...]
@@ -27,8 +26,7 @@ class Reach:
         )
 
 
-@dataclass(frozen=True)
-class AtStake:
+class AtStake(NamedTuple):
     """The tools of plans, those of calls that are asked about by themselves, and what the run may cost by then.
 
     A cost of None is more than any bound.

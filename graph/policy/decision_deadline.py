@@ -1,8 +1,7 @@
 """How long the people of a rule have to decide, and what happens before and after."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.policy.duration import in_words, seconds_in, written
 from planner_executor.graph.record.deadline import OnExpire
@@ -11,8 +10,7 @@ AFTERWARDS: Mapping[OnExpire, str] = {"reject": "it counts as rejected", "end": 
 """What follows if nobody decides, in words."""
 
 
-@dataclass(frozen=True)
-class TimeLimit:
+class TimeLimit(NamedTuple):
     """The time to decide, in seconds.
 
     People are reminded `remind_before_s` before its end. Once `escalate_after_s` have passed, the people of the names

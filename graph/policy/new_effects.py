@@ -5,8 +5,8 @@ Each is decided by itself, beside the plan, or refused, as `Policy.new_effects` 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import compress
+from typing import NamedTuple
 
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -80,8 +80,7 @@ def is_undecided(record: RunState, step: Step, tool: str) -> bool:
     return key is not None and key not in review.seen and not review.rejection(key, record.plan_state.current_pass)
 
 
-@dataclass(frozen=True)
-class _Effect:
+class _Effect(NamedTuple):
     """A call with an effect: the digest of what it does, and that of what the results it gets are made of."""
 
     step: str

@@ -1,6 +1,6 @@
 """The decision to replan or to end when no further step can start."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from planner_executor.graph.plan.issues import Issue
@@ -60,4 +60,4 @@ class ReplanPolicy:
         if self.horizon is None or ending.status != "succeeded":
             return ending
         why = f"the planner did not declare the goal reached within {record.plan_state.rounds} rounds"
-        return replace(ending, status="partial", reason=why)
+        return ending._replace(status="partial", reason=why)

@@ -7,7 +7,7 @@ other; a run whose terms are other is left.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.plan.lazy import lazy
@@ -45,8 +45,7 @@ class Terms:
     budget: Budget = NO_BUDGET
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A term that is not the one on record; `what` is a phrase without a subject, such as `needs pay`."""
 
     standing: Standing

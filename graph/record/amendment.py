@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.plain_text.sanitize import text_fault
 from planner_executor.graph.record.events import Draft, Steered
 
 
-@dataclass(frozen=True)
-class Amendment:
+class Amendment(NamedTuple):
     """Constraints to add, constraints to withdraw, and feedback for the planner; `by` names the user."""
 
     add: tuple[str, ...] = ()
@@ -37,7 +36,7 @@ class Amendment:
 
     def to_text(self) -> str:
         """Return it as a message for the run's inbox."""
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
     def applied(self, constraints: Sequence[str]) -> tuple[str, ...]:
         """Return the constraints after the amendment.

@@ -1,7 +1,6 @@
 """A tool call of a run: started, with its outcome, or waiting for a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -25,8 +24,7 @@ def failed(error: str | None) -> StepResult | None:
     return StepResult("failed", error=error) if error is not None else None
 
 
-@dataclass(frozen=True)
-class AskedCall:
+class AskedCall(NamedTuple):
     """What a call asked when it ended, in which pass; `forms` are the answers, None until they are given.
 
     `resumed`: the call was started again with the answers. `anew`: a person said that nothing came of that.
@@ -40,8 +38,7 @@ class AskedCall:
     anew: bool = False
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A started tool call and its outcome; `item` is the index of the list item, if the step runs once per item.
 
     `unmet` is the reason why the step failed although the call succeeded: the result does not meet the criteria.
@@ -76,8 +73,7 @@ class Call:
 
     def ended(self, result: StepResult, *, nothing_happened: bool, again: bool = False) -> "Call":
         """Return the call with its outcome."""
-        # a long run has many calls: `replace` would take as long as all the rest of reading one
-        return Call(**{**vars(self), "result": result, "nothing_happened": nothing_happened, "again": again})
+        return self._replace(result=result, nothing_happened=nothing_happened, again=again)
 
     @property
     def is_uncertain(self) -> bool:
@@ -121,8 +117,7 @@ class Call:
         return self.number == 0 and self.item is None
 
 
-@dataclass(frozen=True)
-class HeldCall:
+class HeldCall(NamedTuple):
     """A call held for review.
 
     `labels` has the trust label of each untrusted argument, `before` names runs in which the same call happened,
@@ -147,7 +142,7 @@ class HeldCall:
     def replaced_by(self, args: Mapping[str, JsonValue], within: Pass) -> "HeldCall":
         """Return the call with the arguments that a person gave, whom the values come from that differ."""
         labels = {name: label for name, label in self.labels.items() if args.get(name) == self.args.get(name)}
-        return replace(self, args=args, labels=labels, within=within, replaces=self.replaces or self.args)
+        return self._replace(args=args, labels=labels, within=within, replaces=self.replaces or self.args)
 
 
 class RejectedCall(NamedTuple):

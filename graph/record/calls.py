@@ -1,7 +1,7 @@
 """The calls of a run: tool calls with their outcomes, and the responses of models."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from planner_executor.graph.record.call import AskedCall, Call, failed
@@ -115,7 +115,7 @@ class Calls:
             attempt=data.attempt,
             args_artifact=data.args.artifact_id,
             # Begun again, so what it asked is answered, or will be asked anew.
-            asked=replace(known.asked, resumed=True) if known is not None and known.asked is not None else None,
+            asked=known.asked._replace(resumed=True) if known is not None and known.asked is not None else None,
         )
 
     def call_finished(self, event: Event, data: CallFinished) -> Call:
@@ -129,43 +129,43 @@ class Calls:
         """Note who left the calls that have no outcome; those of owners before it are noted already."""
         for call in self.by_key.values():
             if call.result is None and call.left_by is None:
-                self.by_key[call.key] = replace(call, left_by=FormerOwner(data.process, data.is_dead))
+                self.by_key[call.key] = call._replace(left_by=FormerOwner(data.process, data.is_dead))
 
     def call_asked(self, data: CallAsked, within: Pass) -> None:
         """Give a call the questions that it ended with, in place of those of before."""
         asked = AskedCall(data.questions, data.state, within)
-        self.by_key[data.key] = replace(self.by_key[data.key], asked=asked)
+        self.by_key[data.key] = self.by_key[data.key]._replace(asked=asked)
 
     def replied(self, key: str, forms: Mapping[str, Any]) -> None:
         """Give a call that asked the answers of a person."""
         call = self.by_key.get(key)
         if call is not None and call.asked is not None:
-            self.by_key[key] = replace(call, asked=replace(call.asked, forms=forms))
+            self.by_key[key] = call._replace(asked=call.asked._replace(forms=forms))
 
     def criteria_met(self, step: str) -> None:
         """Clear the unmet criteria of a step's calls, because the step has succeeded."""
         for call in self.of_step(step):
             if call.unmet is not None:
-                self.by_key[call.key] = replace(call, unmet=None)
+                self.by_key[call.key] = call._replace(unmet=None)
 
     def criteria_unmet(self, step: str, error: str | None) -> None:
         """Forget the repeatable calls of a step, so that they are made again, and mark the others as unmet."""
         for call in self.of_step(step):
             # A model's calls (numbered from 1) answer from the record: its conversation goes on, with the criteria.
             if call.repeatable and call.number == 0:
-                self.by_key[call.key] = replace(call, result=None)
+                self.by_key[call.key] = call._replace(result=None)
             elif not call.repeatable and not call.nothing_happened:
-                self.by_key[call.key] = replace(call, unmet=error)
+                self.by_key[call.key] = call._replace(unmet=error)
 
     def settled(self, settled_call: SettledCall) -> Call:
         """Return an uncertain call as settled by a person: it happened, with this result, or it may be made again."""
         calls = self.elsewhere if settled_call.run is not None else self.by_key
         call = calls[settled_call.key]
         if settled_call.happened:
-            call = replace(call, result=StepResult("succeeded", settled_call.result), settled=True, unmet=None)
+            call = call._replace(result=StepResult("succeeded", settled_call.result), settled=True, unmet=None)
         else:
-            asked = replace(call.asked, resumed=False, anew=True) if call.asked is not None else None
-            call = replace(call, nothing_happened=True, asked=asked)
+            asked = call.asked._replace(resumed=False, anew=True) if call.asked is not None else None
+            call = call._replace(nothing_happened=True, asked=asked)
         calls[settled_call.key] = call
         return call
 

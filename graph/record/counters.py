@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.record.events import (
     CallFinished,
@@ -56,8 +56,7 @@ GAUGES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(NamedTuple):
     """Counters over all runs, and gauges."""
 
     counts: Mapping[tuple[str, Labels], float]

@@ -1,8 +1,8 @@
 """The end of a run: status and reason are derived from the steps, never from a model's account of them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -16,8 +16,7 @@ from planner_executor.graph.record.run_status import EndStatus
 from planner_executor.graph.words.name_list import listed
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """The end of a run, its reason in one sentence, and its answer."""
 
     status: EndStatus

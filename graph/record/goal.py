@@ -1,10 +1,9 @@
 """The goal of a run."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(NamedTuple):
     """A goal and its constraints."""
 
     goal: str

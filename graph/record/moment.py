@@ -1,10 +1,9 @@
 """The next moment of a schedule, as the database keeps it for all workers."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """When a schedule is due next, in Unix seconds, and the thread on which its run starts then.
 
     `rule` is its expression with the time zone. A worker `taken_at` this time begins the run, unless it died since.

@@ -1,7 +1,6 @@
 """Calls of other runs of a family that a run must know before it makes the same call."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call, failed
@@ -36,14 +35,14 @@ def calls_to_know(records: Iterable[RunState], kin: Collection[str] = ()) -> lis
     """
     runs = list(records)
     found = {
-        call.key: replace(call, run=record.id, settled=call.settled or (record.id in kin and not call.is_uncertain))
+        call.key: call._replace(run=record.id, settled=call.settled or (record.id in kin and not call.is_uncertain))
         for record in runs
         for call in record.calls.by_key.values()
         if not (call.repeatable or call.nothing_happened)
     }
     for call in (call for record in runs for call in record.calls.elsewhere.values()):
         if (known := found.get(call.key)) is not None and is_settled_by(known, call):
-            found[call.key] = replace(known, result=call.result, settled=call.settled, unmet=None,
+            found[call.key] = known._replace(result=call.result, settled=call.settled, unmet=None,
                                       nothing_happened=call.nothing_happened)  # fmt: skip
     return [call for call in found.values() if call.is_uncertain or call.settled]
 

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from planner_executor.graph.plain_text.sanitize import visible
 
@@ -37,8 +37,7 @@ class Person:
                 )
 
 
-@dataclass(frozen=True)
-class Approver:
+class Approver(NamedTuple):
     """Who acts, as the ledger keeps it: name, roles, and how the person is known."""
 
     name: str

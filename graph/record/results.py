@@ -1,8 +1,7 @@
 """The result of a step."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
 
@@ -14,8 +13,7 @@ StepStatus = Literal[Ended, "pending", "running", "blocked", "interrupted", "unc
 SETTLED, ENDED = get_args(Settled), get_args(Ended)
 
 
-@dataclass(frozen=True)
-class StepResult:
+class StepResult(NamedTuple):
     """The status of a step, with its value, inline or as an artifact, or its error.
 
     Times are Unix seconds. `value` is meaningful only for a succeeded step; null is a valid value.
@@ -31,7 +29,7 @@ class StepResult:
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> "StepResult":
         """Read a result from the payload of an event or from the state."""
-        return cls(**{name: payload.get(name) for name in cls.__dataclass_fields__})  # type: ignore[arg-type]
+        return cls(**{name: payload.get(name) for name in cls._fields})  # type: ignore[arg-type]
 
     @property
     def seconds(self) -> float | None:

@@ -55,8 +55,7 @@ class Consent(NamedTuple):
     by: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class RecordedRequest:
+class RecordedRequest(NamedTuple):
     """A review request, as it was shown last.
 
     Of its deadline all up to `handled_s` after the beginning was done; others may decide too since `escalated_s`.
@@ -127,7 +126,7 @@ class ReviewState:
         # What has fallen due of a request that is shown again is not done a second time.
         is_again = self.request is not None and self.request.shown.request == data.request
         asked = self.request if self.request is not None and is_again else RecordedRequest(data)
-        self.request = replace(asked, shown=data, tools=frozenset(tools), askers=askers, since=since)
+        self.request = asked._replace(shown=data, tools=frozenset(tools), askers=askers, since=since)
         self.last_expired, self.requests, self.response = None, data.request, None
         # A request about the plan shows those of the plan; every request shows those of the calls that wait.
         known = self.previews.by_key
@@ -146,11 +145,11 @@ class ReviewState:
         if request is None or request.shown.request != data.request:
             return
         # The events of two processes may be written in either order.
-        request = replace(request, handled_s=max(request.handled_s, data.after_s))
+        request = request._replace(handled_s=max(request.handled_s, data.after_s))
         if isinstance(data, ReviewEscalated):
-            self.request = replace(request, escalated_s=max(request.escalated_s, data.after_s), escalated_at=at)
+            self.request = request._replace(escalated_s=max(request.escalated_s, data.after_s), escalated_at=at)
         else:
-            self.request = replace(request, reminded_at=at)
+            self.request = request._replace(reminded_at=at)
 
     def expired(self, data: ReviewExpired, within: Pass) -> None:
         """Close the request as a rejection; no decision of a checkpoint was made."""

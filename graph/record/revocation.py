@@ -1,15 +1,14 @@
 """The revocation of a standing approval of a run that a process executes, as a message in the run's inbox."""
 
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.record.events import Draft, StandingRevoked
 
 KEY = "revoke"
 
 
-@dataclass(frozen=True)
-class Revocation:
+class Revocation(NamedTuple):
     """The name of the standing approval, and who revokes it."""
 
     approval: str

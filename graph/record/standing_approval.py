@@ -16,8 +16,7 @@ OF_PLAYBOOKS = ""
 OPTIONAL = ("roles", "of_givers", "playbook")
 
 
-@dataclass(frozen=True)
-class StandingApproval:
+class StandingApproval(NamedTuple):
     """Calls of `tool` with arguments that meet `args` (argument -> constraint as JSON), at most `at_most` of them.
 
     They hold in the run named `run`, or beyond it until `until` (Unix seconds): in runs that its givers ask for if
@@ -57,7 +56,7 @@ class StandingApproval:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
-        known = {name: value for name, value in vars(self).items() if name not in OPTIONAL}
+        known = {name: value for name, value in self._asdict().items() if name not in OPTIONAL}
         args = {name: _plain(constraint) for name, constraint in self.args.items()}
         roles = {} if self.roles is None else {"roles": {label: list(own) for label, own in self.roles.items()}}
         of_givers = {"of_givers": True} if self.of_givers else {}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import JsonValue
@@ -129,9 +129,9 @@ class Steps:
         self.unchecked.pop(step, None)
         if data.unchecked:
             self.unchecked[step] = result
-            result = replace(result, status="interrupted", error=UNCHECKED)
+            result = result._replace(status="interrupted", error=UNCHECKED)
         if isinstance(data, CallFinished) and data.again:
-            result = replace(result, status="interrupted")
+            result = result._replace(status="interrupted")
         return self._set(step, result)
 
     def step_finished(self, step: str, data: StepFinished, within: Pass) -> bool:

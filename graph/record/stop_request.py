@@ -1,7 +1,7 @@
 """The messages by which a person, or a worker that stops, has a run paused or ended before its next call."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner_executor.graph.record.events import ASKED, HANDED_OVER, Paused
 from planner_executor.graph.record.hand_over import HAND_OVER
@@ -9,8 +9,7 @@ from planner_executor.graph.record.hand_over import HAND_OVER
 PAUSE, CANCEL = "pause", "cancel"
 
 
-@dataclass(frozen=True)
-class StopRequest:
+class StopRequest(NamedTuple):
     """A person's wish that a run pauses or ends; `by` is None in messages of earlier releases.
 
     >>> StopRequest.read("cancel server:ann lee"), StopRequest.read("pause"), StopRequest.read("cancelled")

@@ -1,7 +1,7 @@
 """Results as JSON: a tool's output is converted to JSON once or refused, never changed in silence."""
 
 import hashlib
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -67,8 +67,7 @@ class Artifact(NamedTuple):
         return {"id": self.id, "size": self.size, "digest": f"sha256:{self.id}", "preview": self.preview}
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """A value to store, and its artifact if it is not inline."""
 
     value: JsonValue

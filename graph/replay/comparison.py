@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.record.events import (
     CallRefused,
@@ -74,8 +73,7 @@ Names = dict[str, str]
 """Name -> digest in a redacted record."""
 
 
-@dataclass(frozen=True)
-class Divergence:
+class Divergence(NamedTuple):
     """The first divergence of a replay: the recorded event, the replayed one, and the path of the differing field.
 
     `seq` is the number of the recorded event. One side is None if only the other goes on. `why` adds a reason.

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from planner_executor.graph.errors import LedgerError, MessageWaitingError
 from planner_executor.graph.ledger.protocol import (
@@ -165,7 +164,7 @@ class ReplayLedger:
         wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
         calls = [data for data in events if isinstance(data, CallStarted)]
         uses = {one.id: frozenset(call.key for call in calls if call.approval == one.id) for one in wide}
-        return [StandingUse(replace(one, until=0.0), uses[one.id], is_replayed=True) for one in wide]
+        return [StandingUse(one._replace(until=0.0), uses[one.id], is_replayed=True) for one in wide]
 
     async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)
         """Revoke nothing."""

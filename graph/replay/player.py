@@ -128,7 +128,7 @@ class Player:
         """Play the run to its end, or to the first difference."""
         found, after = await self._played(), None
         if (first := self._playback.first) is not None:
-            found, after = replace(first, why=about_plans(first)), await self._after()
+            found, after = first._replace(why=about_plans(first)), await self._after()
         redacted = any(event.kind == ValueRedacted.kind for event in self._events)
         return Replay(self._transcript.run, len(self._recording.events), self._recording.count, found, after, redacted)
 

@@ -1,16 +1,14 @@
 """Result of a replay."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.replay.comparison import Divergence
 from planner_executor.graph.words.name_list import counted
 
 
-@dataclass(frozen=True)
-class Replay:
+class Replay(NamedTuple):
     """How far a run came out the same: `played` of its `events` came again, then came the `difference`, if any.
 
     `after` describes the result of another planner's plan, if one was asked. `redacted`: values were

@@ -1,8 +1,7 @@
 """Requests that are alike: one plan but for arguments, so that a person can decide them together (decision 149)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -19,8 +18,7 @@ REVISED = ("changes", "comments", "notes")
 """What a plan has that is to be read by itself: differences to one before, and warnings."""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Requests for the same plan, which differ in arguments alone; `columns` are those, as (step, argument)."""
 
     requests: tuple[RequestJson, ...]

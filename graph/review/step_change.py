@@ -1,8 +1,8 @@
 """A person changes what is left of a run: skips a step, or gives its result."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -23,16 +23,14 @@ from planner_executor.graph.words.name_list import listed
 SHAPE = '{"skip": {"step_3": "why"}, "supply": {"step_4": <result>}}'
 
 
-@dataclass(frozen=True)
-class Drafted:
+class Drafted(NamedTuple):
     """The event of a change, and the value that is stored with it."""
 
     draft: Draft
     kept: tuple[Kept, ...] = ()
 
 
-@dataclass(frozen=True)
-class Skip:
+class Skip(NamedTuple):
     """A step is left out, and with it the steps that need it; `why` may be empty."""
 
     step: str
@@ -55,8 +53,7 @@ class Skip:
         return Drafted(Draft(StepSkipped(why=self.why.strip(), approver=by), self.step))
 
 
-@dataclass(frozen=True)
-class Supply:
+class Supply(NamedTuple):
     """A step has this result and is not executed; it still has to meet the step's checks."""
 
     step: str
@@ -120,7 +117,7 @@ def drafted_by(
     reached = GivenValue("result", (str(by),), change.step, plan=record.plan_state.plan).reached(plan)
     stake, askers = AtStake.of_steps(plan, reached, tools, cost), record.people.askers_of(plan, reached)
     met = stake.met(approvers, [by], askers, 0.0)
-    return replace(drafted, draft=replace(drafted.draft, data=replace(data, met=met)))
+    return drafted._replace(draft=replace(drafted.draft, data=replace(data, met=met)))
 
 
 def fitting_result(step: Step, value: Any) -> JsonValue:

@@ -1,8 +1,8 @@
 """Deciding alike requests together: each decision is judged and written by itself, and a refused one stops no other."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from planner_executor.graph.errors import AgentError, InputError
 from planner_executor.graph.ledger.run_states import known_state
@@ -16,8 +16,7 @@ from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.stored_responses import open_request
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of the decision about one run: `fault` is why it does not count, None if it does."""
 
     run: str

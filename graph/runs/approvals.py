@@ -1,7 +1,7 @@
 """Listing and revoking standing approvals: those of single runs, and those that hold in any run (decision 74)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
 from planner_executor.graph.ledger.run_states import state_of
@@ -17,8 +17,7 @@ PAGE = 50
 """Runs whose own approvals are read at a time."""
 
 
-@dataclass(frozen=True)
-class Unread:
+class Unread(NamedTuple):
     """The approvals of one run, or with `run` None those that hold in any run, which cannot be read."""
 
     run: str | None
@@ -31,8 +30,7 @@ class Unread:
         )
 
 
-@dataclass(frozen=True)
-class ApprovalsPage:
+class ApprovalsPage(NamedTuple):
     """The standing approvals of some runs, the latest run first; `next` is the run behind which the next page is.
 
     A damaged record hides no other: it is named in `unread`.
@@ -81,7 +79,7 @@ async def approvals_of_runs(runs: Runs, limit: int = PAGE, before: str | None = 
     place = run_in(before) if before is not None else None
     keys = [] if before is not None and place is None else await runs.ledger.with_approvals(limit + 1, place)
     found = await _of_runs(runs, keys[:limit])
-    return replace(found, next=keys[limit - 1].id if len(keys) > limit else None)
+    return found._replace(next=keys[limit - 1].id if len(keys) > limit else None)
 
 
 async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool:

@@ -1,8 +1,7 @@
 """A fork of a run on a thread of its own, with copies of the results that do not depend on the steps done anew."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -20,8 +19,7 @@ from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import listed
 
 
-@dataclass(frozen=True)
-class Fork:
+class Fork(NamedTuple):
     """What a fork begins with: goal, terms and plan of the forked run, and the events it inherits."""
 
     source: Assignment

@@ -1,7 +1,6 @@
 """Services on a run's record: audit report, verification, export and redaction."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from planner_executor.graph.calls.threads import run_sync
@@ -62,7 +61,7 @@ def verified_file(path: Path, head: str | None = None, key: SealKey | None = Non
     """
     content = _read(path)
     found = verify(from_bytes(content, str(path)), key or key_from_environment(), head)
-    return replace(found, faults=(*found.faults, *file_faults(content)))
+    return found._replace(faults=(*found.faults, *file_faults(content)))
 
 
 def transcript_in(path: Path) -> Transcript:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -134,7 +134,7 @@ class Runs:
         from planner_executor.graph.runs.stopped import stopped_gauges, stopped_runs  # with the texts of lists
 
         found = await self.ledger.counters()
-        return replace(found, gauges={**found.gauges, **stopped_gauges(await stopped_runs(self.ledger))})
+        return found._replace(gauges={**found.gauges, **stopped_gauges(await stopped_runs(self.ledger))})
 
     async def cancel(self, name: str, by: str | None = None) -> Run:
         """End a run: at once, or before its next call if a process executes it. An ended run is left unchanged.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from planner_executor.graph.policy.modes import ApprovalMode, Replan
 
@@ -10,8 +10,7 @@ Client = Literal["lowers", "sees", "ignores"]
 """What a client of a graph server does with a setting: it sends a lower one, is shown it, or does not meet it."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What there is to say of a setting besides its name, type and default.
 
     Attributes:

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -16,8 +16,7 @@ from planner_executor.graph.record.summarizer import Summarizer
 from planner_executor.graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 
-@dataclass(frozen=True)
-class Audit:
+class Audit(NamedTuple):
     """The events of a run; `artifacts` has the JSON texts of artifacts by id.
 
     A whole audit (`is_whole`) also has costs and unjudged criteria.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.events import Event, PlanRevised
@@ -11,8 +11,7 @@ from planner_executor.graph.text.table import Bundle, local, table_bundle
 COLUMNS = ("revision", "at", "by", "why", "difference")
 
 
-@dataclass(frozen=True)
-class Revision:
+class Revision(NamedTuple):
     """One revision: number, time (Unix seconds), author, reason, and the difference from the one before."""
 
     number: int

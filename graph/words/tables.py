@@ -6,9 +6,9 @@ The class of a table carries the facts: names, types, bounds, choices. Beside a 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -73,8 +73,7 @@ def unknown_entry(known: Sequence[str], name: object) -> str:
     return f"is unknown; {right_name(name, known)}"
 
 
-@dataclass(frozen=True)
-class Says:
+class Says(NamedTuple):
     """What is said of a value that does not fit the type before it."""
 
     words: str
@@ -86,8 +85,7 @@ class Says:
         )
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """A table: what is said of a value that is none, and of an entry that it does not have; `{names}` are its entries.
 
     `missing` is said of an entry that is needed. Entries named in `without` are unknown here. Nothing is null, but for

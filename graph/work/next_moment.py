@@ -1,7 +1,6 @@
 """What a worker does about the next moment of a schedule: a rule on values, without a clock (decision 163)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from planner_executor.graph.playbooks.schedule import Schedule
@@ -44,9 +43,9 @@ def move_at(
         new_thread: Returns the name of a thread that nobody knows.
     """
     if is_begun:
-        return "started", replace(moment_after(moment, schedule, now, new_thread()), last=moment.thread)
+        return "started", moment_after(moment, schedule, now, new_thread())._replace(last=moment.thread)
     if moment.rule != schedule.rule:
-        return "new", replace(first_moment(schedule, now, new_thread()), last=moment.last)
+        return "new", first_moment(schedule, now, new_thread())._replace(last=moment.last)
     if moment.due_at > now or (moment.taken_at is not None and now < moment.taken_at + HOLD_S):
         return "rest", moment
     was_seen = moment.waits or moment.taken_at is not None
@@ -55,5 +54,5 @@ def move_at(
     if is_running and schedule.overlap == "skip":
         return "overlaps", moment_after(moment, schedule, now, new_thread())
     if is_running:
-        return ("rest" if moment.waits else "waits"), replace(moment, waits=True)
-    return "start", replace(moment, taken_at=now)
+        return ("rest" if moment.waits else "waits"), moment._replace(waits=True)
+    return "start", moment._replace(taken_at=now)

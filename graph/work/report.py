@@ -1,15 +1,13 @@
 """What a worker is told and tells: how many runs at a time, and a report of them, one line each."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 CONCURRENCY = 8
 """So many runs a worker continues at a time, if nobody says otherwise."""
 What = Literal["taken up", "left", "stopped", "failed", "due", "stopping"]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """Something that happened to a run, or to the worker itself if `run` is empty.
 
     `taken up`: it is continued, and `text` says how the terms here differ; `stopped`: the run has ended, waits or is

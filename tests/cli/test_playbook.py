@@ -7,7 +7,6 @@ import shlex
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -217,7 +216,7 @@ def test_a_worker_begins_what_is_due_and_says_so(kept: str, cli: Cli, folder: Pa
     async def pass_time() -> None:
         async with open_runs(DATABASE) as runs:
             (moment,) = await runs.ledger.timetable.moments()
-            assert await runs.ledger.timetable.replace(moment, replace(moment, due_at=time.time()))
+            assert await runs.ledger.timetable.replace(moment, moment._replace(due_at=time.time()))
 
     asyncio.run(pass_time())
     said = cli("work", "--once").stdout

@@ -8,7 +8,6 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -176,14 +175,14 @@ class MemoryDriver:
 
     def change_tombstone(self, number: int, column: str, value: Any) -> None:
         rows = list(self.store.tombstones.rows)
-        rows[number - 1] = replace(rows[number - 1], **{column: () if value == b"" else value})
-        self.store.tombstones = replace(self.store.tombstones, rows=tuple(rows))
+        rows[number - 1] = rows[number - 1]._replace(**{column: () if value == b"" else value})
+        self.store.tombstones = self.store.tombstones._replace(rows=tuple(rows))
 
     def delete_tombstone(self, number: int) -> None:
         rows = [row for row in self.store.tombstones.rows if row.number != number]
         is_last = number > len(rows)
         seal = None if is_last else self.store.tombstones.seal
-        self.store.tombstones = replace(self.store.tombstones, rows=tuple(rows), seal=seal)
+        self.store.tombstones = self.store.tombstones._replace(rows=tuple(rows), seal=seal)
 
     def holder(self, run: RunKey) -> Holder | None:
         return self.store.run("memory", run).look()

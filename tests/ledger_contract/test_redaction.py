@@ -1,7 +1,6 @@
 """A value is taken out of all runs of a thread, and what is left still proves itself."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from ledger_drivers import Driver, opened, write
@@ -67,7 +66,7 @@ async def test_a_value_is_out_of_standing_approvals_which_still_prove_themselves
     async with opened(driver) as (ledger,):
         runs = await filled(ledger)
         await ledger.give_standing(given)
-        await ledger.give_standing(replace(given, id="two", args={"to": {"one_of": ["bo@example.org"]}}))
+        await ledger.give_standing(given._replace(id="two", args={"to": {"one_of": ["bo@example.org"]}}))
         async with ledger.owned(runs[0]) as lease:
             await ledger.append(
                 lease, [drafted("paused", {"reason": "x"})], uses=[StandingCall("one", "c", runs[0].id)]

@@ -1,7 +1,6 @@
 """The next moments of schedules: one for each, and of several workers one replaces it."""
 
 import asyncio
-from dataclasses import replace
 
 from ledger_drivers import Driver, opened
 
@@ -17,10 +16,10 @@ async def test_of_several_workers_one_replaces_a_moment(driver: Driver) -> None:
     async with opened(driver, count=2) as (one, other):
         assert await one.timetable.moments() == []
         tables = (one.timetable, other.timetable)
-        seen = [replace(NIGHTLY, thread=name) for name in ("aa", "bb")]
+        seen = [NIGHTLY._replace(thread=name) for name in ("aa", "bb")]
         assert sorted(await asyncio.gather(*map(lambda t, m: t.replace(None, m), tables, seen))) == [False, True]
         (found,) = await other.timetable.moments()
-        taken = [replace(found, taken_at=at, waits=True, last="cc") for at in (1.0, 2.5)]
+        taken = [found._replace(taken_at=at, waits=True, last="cc") for at in (1.0, 2.5)]
         assert sorted(await asyncio.gather(*map(lambda t, m: t.replace(found, m), tables, taken))) == [False, True]
         assert not await one.timetable.replace(found, found)
         assert await one.timetable.replace(None, Moment("hourly", "0 * * * * UTC", 7.0, "dd"))

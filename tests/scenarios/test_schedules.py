@@ -151,7 +151,7 @@ async def test_a_worker_that_dies_loses_no_run_and_no_effect_happens_twice(house
         (taken,) = await agent.runs.ledger.timetable.moments()
         if dies == "before it has begun":
             assert taken.taken_at is not None and taken.thread == moment.thread
-            late = replace(taken, taken_at=taken.taken_at - HOLD_S)
+            late = taken._replace(taken_at=taken.taken_at - HOLD_S)
             assert await agent.runs.ledger.timetable.replace(taken, late)
         await asyncio.gather(house.work(other), house.work(other))
         await house.work(other)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -296,7 +295,7 @@ def test_a_later_end_than_the_policy_has_it_lets_nothing_through(tmp_path: Path,
 
     async def put_off(use: StandingUse) -> None:
         ledger = open_ledger(tmp_path / "runs.db")
-        await ledger.give_standing(replace(use.approval, id="forged", until=use.approval.given_at + 91 * 86_400))
+        await ledger.give_standing(use.approval._replace(id="forged", until=use.approval.given_at + 91 * 86_400))
         await ledger.close()
 
     with opened(tmp_path, tools) as agent:

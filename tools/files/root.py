@@ -9,11 +9,10 @@ import os
 import stat
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from planner_executor.tools.errors import FileNotReadable, NoSuchFile, PathRefused
 from planner_executor.tools.folder import is_private, matches
@@ -25,8 +24,7 @@ _NAMES_SUGGESTED = 8
 _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3", "-wal", "-shm", "-journal")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A name in a folder that is held open: `folder` is a file descriptor, valid as long as the place is."""
 
     path: str
@@ -41,8 +39,7 @@ class Place:
             return None
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A regular file; `modified_at` in Unix seconds."""
 
     path: str

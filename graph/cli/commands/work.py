@@ -4,7 +4,6 @@ import asyncio
 import json as json_text
 import signal
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,7 +59,7 @@ async def _work(
 
     def tell(report: "Report") -> None:
         if json:
-            sys.stdout.write(json_text.dumps(asdict(report), ensure_ascii=False) + "\n")
+            sys.stdout.write(json_text.dumps(report._asdict(), ensure_ascii=False) + "\n")
             sys.stdout.flush()
         else:
             screen.say(report.line())

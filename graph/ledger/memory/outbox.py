@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from planner_executor.graph.ledger.outbox import Delivery, DeliveryKey
 
@@ -43,7 +43,7 @@ class MemoryOutbox:
     async def settle(self, delivery: Delivery, again_s: float | None, failure: str | None = None) -> None:
         """Note the outcome of a try."""
         if (posted := self._posted.get(delivery.key)) is not None:
-            posted.delivery = replace(posted.delivery, tries=posted.delivery.tries + 1)
+            posted.delivery = posted.delivery._replace(tries=posted.delivery.tries + 1)
             posted.due_at = None if again_s is None else time.monotonic() + again_s
             posted.failure = failure
 

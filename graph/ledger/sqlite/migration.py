@@ -5,8 +5,8 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.lease import LEASE_S, LOOK_S
@@ -20,8 +20,7 @@ from planner_executor.graph.ledger.tables.schema import INDEX, create, set_versi
 from planner_executor.graph.record.run_key import run_name
 
 
-@dataclass(frozen=True)
-class Migration:
+class Migration(NamedTuple):
     """What a migration does or would do; `size` is the file's in bytes, `backup` the path of the copy made first."""
 
     version: int

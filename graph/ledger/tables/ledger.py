@@ -4,7 +4,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from functools import partial
 
 from planner_executor.graph.ledger.erasure import redactor_of
@@ -75,7 +74,7 @@ class SqlLedger(EventStore):
                 thread,
                 full=True,
             )
-        return replace(done, remaining=tuple(await self._compacted(forms)))
+        return done._replace(remaining=tuple(await self._compacted(forms)))
 
     async def remove(self, threads: Sequence[Sequence[Transcript]], by: str) -> Sequence[Removal]:
         """Remove threads, and return for each its tombstone, or what keeps it."""

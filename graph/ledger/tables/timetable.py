@@ -41,4 +41,4 @@ class SqlTimetable:
 
 
 def _text(moment: Moment) -> str:
-    return json.dumps(vars(moment))
+    return json.dumps(moment._asdict())

@@ -222,7 +222,7 @@ async def of_plan(desk: Desk, *approvals: StandingApproval, **decided: Any) -> S
 
 
 def of_playbook(name: str = "sa-1") -> StandingApproval:
-    return replace(approval(name, args={}), tool=OF_PLAYBOOKS)
+    return approval(name, args={})._replace(tool=OF_PLAYBOOKS)
 
 
 async def test_the_approval_by_which_a_plan_passed_covers_its_calls_until_it_is_revoked() -> None:

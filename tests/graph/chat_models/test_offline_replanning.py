@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -252,7 +251,7 @@ def test_division_by_zero_is_given_up(planned: Planned, replan: Ask, carry_out: 
 
 def test_an_effect_that_may_have_happened_is_left_to_a_person(planned: Planned, replan: Ask) -> None:
     plan = planned(WIND)
-    results = outcome(plan, step_5=FOUND, step_6=replace(failed("path is a folder"), status="uncertain"))
+    results = outcome(plan, step_5=FOUND, step_6=failed("path is a folder")._replace(status="uncertain"))
 
     assert is_prose(replan(WIND, plan, results))
 

@@ -1,6 +1,5 @@
 """The one look at a run before its events are written: whatever is outdated is refused."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ def test_an_owner_that_knows_the_last_decision_may_write_and_need_not_read_its_m
 @pytest.mark.parametrize(
     ("lease", "known", "error"),
     [
-        (replace(LEASE, token=1), {}, LeaseLostError),
+        (LEASE._replace(token=1), {}, LeaseLostError),
         (LEASE, {"control_seq": 2}, StaleRunError),
         (LEASE, {"control_seq": 0}, StaleRunError),
         (LEASE, {"require_empty_inbox": True}, MessageWaitingError),

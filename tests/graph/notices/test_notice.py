@@ -1,7 +1,6 @@
 """What people are told of a run, and what they are not."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,9 +49,9 @@ def test_a_run_that_waits_for_a_person_is_told_with_what_it_asks(fields: dict[st
     ("delivery", "words"),
     [
         (DELIVERY, "t.1 waits: a plan to approve"),
-        (replace(DELIVERY, asks=("run_plan", "run_plan", "newer")), "t.1 waits: a plan to approve, a decision"),
-        (replace(DELIVERY, asks=()), "t.1 waits: a decision"),
-        (replace(DELIVERY, kind="failed", status="partial"), "t.1 ended: partial"),
+        (DELIVERY._replace(asks=("run_plan", "run_plan", "newer")), "t.1 waits: a plan to approve, a decision"),
+        (DELIVERY._replace(asks=()), "t.1 waits: a decision"),
+        (DELIVERY._replace(kind="failed", status="partial"), "t.1 ended: partial"),
     ],
 )
 def test_one_line_says_what_happened_and_is_part_of_what_a_webhook_gets(delivery: Delivery, words: str) -> None:
@@ -88,9 +87,9 @@ def test_a_notice_tells_neither_goal_nor_reason() -> None:
 
 
 def test_each_try_has_the_same_identity_and_each_event_its_own() -> None:
-    assert identity(DELIVERY) == identity(Delivery(**{**vars(DELIVERY), "tries": 3, "address": "other"}))
+    assert identity(DELIVERY) == identity(Delivery(**{**DELIVERY._asdict(), "tries": 3, "address": "other"}))
     others = [{"since": 6.0}, {"kind": "ended"}, {"run": RunKey("t", 2)}]
-    assert len({identity(DELIVERY), *(identity(Delivery(**{**vars(DELIVERY), **other})) for other in others)}) == 4
+    assert len({identity(DELIVERY), *(identity(Delivery(**{**DELIVERY._asdict(), **other})) for other in others)}) == 4
 
 
 def test_a_thread_name_cannot_forge_a_line_of_a_notice() -> None:
@@ -135,7 +134,7 @@ def test_a_signed_notice_is_believed_and_a_changed_or_old_one_is_not() -> None:
     ],
 )
 def test_a_threads_name_is_no_link_no_mention_and_no_markup(thread: str) -> None:
-    words = title(replace(DELIVERY, run=RunKey(thread, 1)))
+    words = title(DELIVERY._replace(run=RunKey(thread, 1)))
 
     assert words.endswith(".1 waits: a plan to approve")
     assert set(words.removesuffix(".1 waits: a plan to approve")).isdisjoint("./:@<>[]()!|*`&#")

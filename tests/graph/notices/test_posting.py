@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -165,7 +164,7 @@ async def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_c
 
         slow = [await failure(ledger, f"t{n}") for n in range(30)]
         await ledger.outbox.add(slow, "0")
-        await ledger.outbox.add([replace(one, address="ada") for one in slow], "0")
+        await ledger.outbox.add([one._replace(address="ada") for one in slow], "0")
         both = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ada",)})
         await tell(ledger, both, told.append, send=send)
     to_ada = [line for line in told if line.startswith("notified ada")]
@@ -200,11 +199,11 @@ async def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> N
         ledger.outbox.drop = drop  # type: ignore[method-assign]
         so = await failure(ledger)
         changed = {
-            "another moment": replace(so, since=so.since - 1.0),
-            "another kind": replace(so, kind="waits"),
-            "a run that is gone": replace(so, run=RunKey("gone", 1)),
+            "another moment": so._replace(since=so.since - 1.0),
+            "another kind": so._replace(kind="waits"),
+            "a run that is gone": so._replace(run=RunKey("gone", 1)),
         }
-        more = (replace(changed[thing], since=so.since - n) for n in range(2, 7))
+        more = (changed[thing]._replace(since=so.since - n) for n in range(2, 7))
         several = [changed[thing], *more]  # more than are sent at a time
         await ledger.outbox.add(several, "0")
         for _ in range(2):
@@ -234,7 +233,7 @@ async def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
             await (send() if address is OPS else asyncio.sleep(0))
 
         to_ops = await failure(ledger)
-        await ledger.outbox.add([to_ops, replace(to_ops, address="ada")], "0")
+        await ledger.outbox.add([to_ops, to_ops._replace(address="ada")], "0")
         with pytest.raises(LedgerUnavailableError):
             await tell(ledger, ADDRESSES, report, send=answer)
         assert stopped == [True]

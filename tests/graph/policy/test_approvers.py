@@ -1,6 +1,5 @@
 """Who decides: which rules apply, whose decision counts, and how many it takes."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -331,8 +330,8 @@ WITHIN = TimeLimit(60.0)
         (Approvers(tools={"pay": ADA_ALONE}), (ADA_ALONE,), (OPS,)),
         (Approvers(LEAD), (LEAD,), (LEAD,)),
         (Approvers(LEAD, {"pay": ADA_ALONE}), (ADA_ALONE,), (LEAD,)),
-        (Approvers(EYES, {"pay": LEAD}), (replace(LEAD, four_eyes=True),), (EYES,)),
-        (Approvers(ApproverRule(time=WITHIN)), (replace(FINANCE, time=WITHIN),), (replace(OPS, time=WITHIN),)),
+        (Approvers(EYES, {"pay": LEAD}), (LEAD._replace(four_eyes=True),), (EYES,)),
+        (Approvers(ApproverRule(time=WITHIN)), (FINANCE._replace(time=WITHIN),), (OPS._replace(time=WITHIN),)),
     ],
     ids=["no table", "of a tool", "of all", "of both", "in general", "only a time"],
 )
@@ -352,8 +351,8 @@ def test_what_holds_for_all_plans_does_not_hold_for_the_rules_of_calls_but_rules
         ApproverRule(four_eyes=True, quorum=2, time=WITHIN), costs=((10, LEAD),), calls=Approvers(ADA_ALONE)
     )
 
-    assert strict.timed_rules((), 0.0, calls=[PAY]) == (replace(ADA_ALONE, time=WITHIN),)
-    assert strict.rules((), 11.0, calls=[PAY]) == (ADA_ALONE, replace(LEAD, four_eyes=True, quorum=2))
+    assert strict.timed_rules((), 0.0, calls=[PAY]) == (ADA_ALONE._replace(time=WITHIN),)
+    assert strict.rules((), 11.0, calls=[PAY]) == (ADA_ALONE, LEAD._replace(four_eyes=True, quorum=2))
 
 
 def test_without_rules_on_plans_anybody_approves_them_and_ada_the_payments_that_are_shown() -> None:

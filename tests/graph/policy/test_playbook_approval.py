@@ -42,7 +42,7 @@ def approval(terms: ExecutionTerms = TERMS, **changed: Any) -> StandingApproval:
         "sa", "", {"amount": {"below": 100}}, 2, face_of(known, terms), terms.policy.digest, ("os:ada",), NOW,
         until=NOW + 60, roles={"os:ada": ()}, of_givers=True, playbook=subject_of(run(known), known),
     )  # fmt: skip
-    return replace(found, **changed)
+    return found._replace(**changed)
 
 
 def is_covered(

@@ -163,13 +163,13 @@ PEOPLE = st.sampled_from(
     [ADA, BOB, CLAIMED, OS, NOBODY, Approver("Ada", "server"), Approver("cy", "server", ("lead",))]
 )
 RULES = st.lists(
-    st.sampled_from([FINANCE, LEAD, replace(FINANCE, quorum=2), replace(FINANCE, four_eyes=True)]), max_size=2
+    st.sampled_from([FINANCE, LEAD, FINANCE._replace(quorum=2), FINANCE._replace(four_eyes=True)]), max_size=2
 )
 
 
 def of(*givers: Approver, **fields: Any) -> StandingApproval:
     roles = {str(giver): giver.roles for giver in givers}
-    return replace(given(), given_by=tuple(roles), **{"until": NOW + 60, "roles": roles, **fields})
+    return given()._replace(given_by=tuple(roles), **{"until": NOW + 60, "roles": roles, **fields})
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def of(*givers: Approver, **fields: Any) -> StandingApproval:
         ([ADA], [FINANCE], None),
         ([OS], [FINANCE], "takes 0 of 1 approval:"),
         ([ADA], [FINANCE, LEAD], "takes 0 of 1 approval:"),
-        ([ADA], [replace(FINANCE, quorum=2)], "takes 1 of 2 approvals"),
-        ([ADA, BOB], [replace(FINANCE, quorum=2)], None),
+        ([ADA], [FINANCE._replace(quorum=2)], "takes 1 of 2 approvals"),
+        ([ADA, BOB], [FINANCE._replace(quorum=2)], None),
     ],
 )
 def test_people_approve_calls_of_other_runs_if_they_are_known_and_meet_the_rules(
@@ -220,7 +220,7 @@ def test_without_the_roles_of_its_givers_one_on_record_stands_for_the_rules_that
     before = of(OS, roles=None)
 
     assert consent_fault(before, [LEAD], ["server:bob"]) is None
-    assert consent_fault(before, [replace(LEAD, four_eyes=True)], ["server:ada"]) is not None
+    assert consent_fault(before, [LEAD._replace(four_eyes=True)], ["server:ada"]) is not None
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_wish_about_a_playbook_needs_a_number_or_a_time(wish: Any, why: str | 
 
 def test_one_of_a_playbook_covers_no_single_call() -> None:
     assert is_covered()
-    assert not covers(replace(given(), playbook={"name": "onboarding"}), PAY, CALL, {}, NO_POLICY)
+    assert not covers(given()._replace(playbook={"name": "onboarding"}), PAY, CALL, {}, NO_POLICY)
 
 
 def test_one_of_its_givers_alone_covers_nobody_elses_run_though_they_meet_the_rules() -> None:
@@ -275,5 +275,5 @@ def test_one_of_its_givers_alone_covers_nobody_elses_run_though_they_meet_the_ru
 def test_an_approval_in_a_run_covers_its_calls_whoever_asks_and_one_of_runs_those_of_verified_givers() -> None:
     assert consent_fault(of(ADA, run="t.1", roles=None), [], ["server:eve"]) is None
     assert consent_fault(of(ADA, run=None, roles=None), [], ["server:ada"]) is None
-    unverified = replace(of(ADA, run=None), given_by=("claimed:ada",), roles=None)
+    unverified = of(ADA, run=None)._replace(given_by=("claimed:ada",), roles=None)
     assert consent_fault(unverified, [], ["claimed:ada"]) is not None

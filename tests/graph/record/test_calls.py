@@ -1,6 +1,5 @@
 """The calls of a run, and what became of each."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,7 +40,7 @@ def finished(calls: Calls, result: StepResult = SENT, step: str = "a", seq: int 
 
 def elsewhere(**fields: Any) -> Call:
     other = Call("o", "a", "send", {}, "d", repeatable=False, within=Pass(0), number=0, begun_seq=3, run="t.1")
-    return replace(other, **fields)
+    return other._replace(**fields)
 
 
 def test_an_attempt_that_another_was_to_follow_is_known_and_has_no_response() -> None:
@@ -166,7 +165,7 @@ def test_the_work_of_a_step_is_its_own_last_call() -> None:
     assert not calls.is_latest(calls.by_key["k1"])
     assert calls.is_latest(calls.by_key["k2"])
     assert not calls.is_latest(elsewhere(key="k2"))
-    assert not calls.is_latest(replace(calls.by_key["k2"], item=3))
+    assert not calls.is_latest(calls.by_key["k2"]._replace(item=3))
 
 
 def test_a_call_is_found_in_this_run_before_others() -> None:
@@ -233,6 +232,6 @@ def test_inherited_calls_are_those_of_the_forked_run_in_their_order() -> None:
     calls, fields = Calls(), {"source": "t.1", "seq": 4, "at": 5.0, "tool": "send", "args": Arguments({})}
     for key in ("z", "a"):
         calls.call_inherited("a", CallInherited(**{**fields, "key": key, "happened": True}))
-    calls.found_elsewhere([replace(calls.elsewhere["a"], key="other")])
+    calls.found_elsewhere([calls.elsewhere["a"]._replace(key="other")])
 
     assert [call.key for call in calls.inherited_calls] == ["z", "a"]

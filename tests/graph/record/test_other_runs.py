@@ -1,6 +1,5 @@
 """Calls of other runs of a thread that a run must know before it makes the same call."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,7 +56,7 @@ def test_a_later_run_that_settled_a_call_settled_it_as_it_was_begun_then() -> No
 
 def test_a_run_that_knows_a_call_and_has_not_settled_it_changes_nothing() -> None:
     for one in (call("k"), call("k", result=DONE, unmet="too short")):
-        there = replace(one, run="t.1"), call("gone", run="s.1")
+        there = one._replace(run="t.1"), call("gone", run="s.1")
         assert known(run(1, one), run(2, elsewhere=there)) == [("k", "t.1", True)]
 
 

@@ -135,7 +135,7 @@ def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> No
     ids=["open", "started again", "answered", "of another plan", "never asked"],
 )
 def test_a_call_asks_until_it_is_answered_or_started_again(asked: AskedCall | None, asks: list[str]) -> None:
-    run = RunState(plan_state=IN_FORCE, calls=Calls({"k": replace(CALL, asked=asked)}))
+    run = RunState(plan_state=IN_FORCE, calls=Calls({"k": CALL._replace(asked=asked)}))
 
     assert [call.key for call in run.asking_calls] == asks
 
@@ -159,7 +159,7 @@ def test_a_run_begins_before_its_first_event() -> None:
 def test_a_call_that_was_seen_or_settled_waits_no_more() -> None:
     over = state()
     over.review_state = ReviewState(held=WAITS.held, seen={"h"}, uncertain=WAITS.uncertain)
-    over.calls = Calls({"k": replace(CALL, nothing_happened=True)})
+    over.calls = Calls({"k": CALL._replace(nothing_happened=True)})
 
     assert (over.waiting_calls, over.uncertain_calls) == ([], {})
 
@@ -179,7 +179,7 @@ def test_something_is_due_for_an_open_request_from_its_next_moment_on() -> None:
     over = RunState(review_state=ReviewState(request=asked))
     others = (
         ReviewState(),
-        ReviewState(request=replace(asked, shown=replace(asked.shown, deadline=None))),
+        ReviewState(request=asked._replace(shown=replace(asked.shown, deadline=None))),
         ReviewState(request=asked, response=ResponseGiven(request=1, digest="d", response=NO_CONTENT, approver="ada")),
     )
 

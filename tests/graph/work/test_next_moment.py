@@ -14,7 +14,7 @@ from planner_executor.graph.work.next_moment import HOLD_S, LATE_S, first_moment
 HOURLY = Schedule("hourly", "report", "0 * * * *")
 DUE = 7200.0
 MOMENT = Moment("hourly", HOURLY.rule, DUE, "aa", last="zz")
-TAKEN = replace(MOMENT, taken_at=DUE)
+TAKEN = MOMENT._replace(taken_at=DUE)
 
 
 def moved(moment: Moment = MOMENT, now: float = DUE, schedule: Schedule = HOURLY, **about: bool) -> tuple[Any, Moment]:
@@ -41,9 +41,9 @@ def test_a_schedule_counts_from_when_it_was_first_seen_and_anew_when_its_express
         (MOMENT, DUE + 2 * 86_400, {"missed": "run_once"}, "start", DUE, "zz"),
         (MOMENT, DUE, {"is_running": True}, "overlaps", DUE + 3600, "zz"),
         (MOMENT, DUE, {"is_running": True, "overlap": "queue"}, "waits", DUE, "zz"),
-        (replace(MOMENT, waits=True), DUE + 9000, {"is_running": True, "overlap": "queue"}, "rest", DUE, "zz"),
-        (replace(MOMENT, waits=True), DUE + 9000, {"overlap": "queue"}, "start", DUE, "zz"),
-        (replace(TAKEN, waits=True), DUE + 9000, {"is_begun": True}, "started", DUE + 10800, "aa"),
+        (MOMENT._replace(waits=True), DUE + 9000, {"is_running": True, "overlap": "queue"}, "rest", DUE, "zz"),
+        (MOMENT._replace(waits=True), DUE + 9000, {"overlap": "queue"}, "start", DUE, "zz"),
+        (TAKEN._replace(waits=True), DUE + 9000, {"is_begun": True}, "started", DUE + 10800, "aa"),
     ],
 )
 def test_a_moment_starts_a_run_or_is_left_out(

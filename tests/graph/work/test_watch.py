@@ -1,7 +1,5 @@
 """A run is abandoned if its owner is dead, or if nothing of it moves for as long as an owner may be silent."""
 
-from dataclasses import replace
-
 import pytest
 
 from planner_executor.graph.ledger.lease import Holder
@@ -16,10 +14,10 @@ FOUND = Unfinished(RunKey("t", 1), 3, Holder("somebody", 1, 5), is_dead=False)
     ("later", "is_left"),
     [
         (FOUND, True),
-        (replace(FOUND, holder=Holder("somebody", 1, 6)), False),
-        (replace(FOUND, holder=Holder("", 1, 5)), False),
-        (replace(FOUND, seq=4), False),
-        (replace(FOUND, is_dead=True), True),
+        (FOUND._replace(holder=Holder("somebody", 1, 6)), False),
+        (FOUND._replace(holder=Holder("", 1, 5)), False),
+        (FOUND._replace(seq=4), False),
+        (FOUND._replace(is_dead=True), True),
     ],
 )
 def test_what_has_moved_since_is_watched_anew(later: Unfinished, is_left: bool) -> None:

@@ -35,7 +35,7 @@ EDITS_PLAN = ReviewVerdict(plan=EDITED, standing={"k": {}}, calls=("k",), decisi
 EDITS_CALL = ReviewVerdict(edits={"k": {"to": "x"}}, decisions=(EDITED,))
 REFUSES_CALL = ReviewVerdict(rejected={"k": "no"}, calls=("l",), decisions=(YES, Decision("reject", message="no")))
 BOSSES = ApproverRule(roles=("boss",))
-BOTH = replace(ADA, roles=("finance", "boss"))
+BOTH = ADA._replace(roles=("finance", "boss"))
 
 
 def reaching(verdict: ReviewVerdict, *tools: str) -> Outcome:
@@ -93,7 +93,7 @@ async def test_one_person_whom_the_rule_admits_decides_if_it_takes_one() -> None
 
 
 async def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
-    same = replace(ADA, name="Ada")
+    same = ADA._replace(name="Ada")
     first, again, second = await ballots(TWO, (ADA, APPROVED), (same, APPROVED), (BOB, APPROVED))
 
     for ballot, label in ((first, "server:ada"), (again, "server:Ada")):

@@ -137,7 +137,7 @@ def test_a_held_call_says_what_it_does_and_what_of_it_is_not_trusted() -> None:
     assert found["args"] == {"to": {"origin": "result", "trust": "untrusted", "sources": ["web"]}}
     assert found["given"] == [{"what": "answer", "by": ["os:ann"], "step": "q", "value": "9"}]
     assert (found["before"], found["why"], found["judged_by"]) == (["t.1"], "the policy asks", "model")
-    bare = told(held_content(replace(held, labels={}, values=(), before=(), asked=None), None))
+    bare = told(held_content(held._replace(labels={}, values=(), before=(), asked=None), None))
     assert bare == {"name": "run_step", "kind": "call", "step": "paid"}
 
 
@@ -165,7 +165,7 @@ def test_an_uncertain_call_says_what_is_known_of_it() -> None:
 
     assert found["failure"].startswith("no outcome is on record") and found["may_live"]
     assert (found["does"], found["due_in"]) == ("pay 9 to ann", ["again"])
-    unmet = told(uncertain_content(replace(CALL, unmet="it is too much", run="t.1"), None, ["paid"]))
+    unmet = told(uncertain_content(CALL._replace(unmet="it is too much", run="t.1"), None, ["paid"]))
     assert (unmet["failure"], unmet["took_effect"], unmet["run"], unmet["due_in"]) == (
         "it is too much", True, "t.1", ["paid"]
     )  # fmt: skip

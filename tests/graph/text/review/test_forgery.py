@@ -74,7 +74,7 @@ def descriptions(words: str) -> list[str]:
         estimate={"steps": 1, "tool_calls": 1, "model_steps": 0, "longest_chain": 1, "budget_left": left},
     )  # fmt: skip
     call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, Pass(1), 0, unmet=f"it is{words}")
-    failed = replace(call, unmet=None, result=StepResult("failed", error=f"no{words}"), run=f"r{words}")
+    failed = call._replace(unmet=None, result=StepResult("failed", error=f"no{words}"), run=f"r{words}")
     held = HeldCall(
         "k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, Pass(1)
     )
@@ -97,7 +97,7 @@ def descriptions(words: str) -> list[str]:
         description(invalid, {}),
         description(uncertain_content(call, tool, []), called),
         description(uncertain_content(failed, tool, ["b"]), called),
-        description(held_content(replace(held, before=(f"r{words}",)), tool, second, has_judge=True), called),
+        description(held_content(held._replace(before=(f"r{words}",)), tool, second, has_judge=True), called),
         description(gate, {"args": {"a": words}}),
         description(ask, {"question": f"which{words}"}),
         plan_message(plan, 1, {}),
