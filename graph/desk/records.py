@@ -11,6 +11,7 @@ from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.record.events import ON_SERVER, Event, ValueRedacted
 from planner_executor.graph.record.projection import apply_events, known, project
+from planner_executor.graph.record.recorded_plans import RecordedPlans
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import Run, run_of
@@ -54,6 +55,7 @@ class _KeptRun:
 
     events: list[Event] = field(default_factory=list)
     record: RunState = field(default_factory=RunState)
+    plans: RecordedPlans = field(default_factory=RecordedPlans)
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -83,7 +85,7 @@ class Records:
             read = await self._read_news(key)
         executing = await self.runs.ledger.is_worked_on(key)
         async with read.reading:
-            run = await on_thread(lambda: run_of(read.record, executing))
+            run = await on_thread(lambda: run_of(read.record, executing, read.plans))
             return ShownRun(key, run, tuple(read.events), read.record, executing, read.reading)
 
     async def _read_news(self, key: RunKey) -> _KeptRun:

@@ -42,7 +42,7 @@ class Transcript:
 
     def lost_artifacts(self) -> dict[int, str]:
         """Return sequence number -> id, for events that name a missing or changed artifact."""
-        named = ((event.seq, found) for event in self.events() for found in artifacts_named([event]))
+        named = ((event.seq, found) for event in events_of(self.rows) for found in artifacts_named([event]))
         return {seq: found for seq, found in named if not is_artifact(found, self.artifacts.get(found))}
 
 

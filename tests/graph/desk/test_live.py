@@ -199,3 +199,4 @@ async def test_what_is_kept_of_a_run_grows_by_its_news(server: DeskServer, waiti
     assert (before.run.status, after.run.status) == ("waiting", "cancelled")
     assert [event.seq for event in after.events] == list(range(1, after.seq + 1))
     assert before.run.request is not None and before.run.request["run"] == waiting
+    assert before.run.plan is not None and before.run.plan is after.run.plan
