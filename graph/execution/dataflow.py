@@ -12,7 +12,7 @@ from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.execution.kinds.tool import make
 from planner_executor.graph.execution.starting import start_step
-from planner_executor.graph.execution.step_outcome import StepOutcome
+from planner_executor.graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
 from planner_executor.graph.execution.step_work import StepWork, Task
 from planner_executor.graph.large_work import done_aside, let_others
 from planner_executor.graph.plan.schedule import blocked_by, waits_without
@@ -224,6 +224,8 @@ class Dataflow:
             # Kept, not raised: the group would cancel the steps whose calls are under way.
             self._stale = error
             end = StepOutcome(step, StepResult("interrupted"))
+        except NOT_NOW as reason:  # of a call, of a model's turn or of a judge, who is a model
+            end = not_now(step, reason)
         self._ended.put_nowait(end)
 
     def _settle(self, end: StepOutcome) -> None:

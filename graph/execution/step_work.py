@@ -17,7 +17,7 @@ from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.execution.criteria import Again, Criteria
 from planner_executor.graph.execution.model_step import MAX_TURNS
 from planner_executor.graph.execution.reports import Reports
-from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
+from planner_executor.graph.execution.step_outcome import StepAttempt, StepOutcome
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.references import SKIPPED, needs_evaluation
@@ -38,7 +38,7 @@ from planner_executor.graph.record.trust_label import (
 Result = TypeVar("Result")
 Task = Callable[[], Coroutine[Any, Any, StepOutcome]]
 Started = StepOutcome | Admitted | Task
-"""A started step: its outcome if there is no work, its one admitted call, or a task."""
+"""A started step: its outcome if there is no work, its one admitted call, or a task, which may raise `NOT_NOW`."""
 
 
 @dataclass
@@ -85,12 +85,8 @@ class StepWork:
         specs = self.gate.run.toolbox.specs
         # The work of a step is repeated as a whole, so each tool that it may call has to be repeatable.
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
-        try:
-            retry = self._reported(step, again) if again is not None and repeatable else None
-            # A judge is a model, whose call may reach the limit of the budget or a cap.
-            return await self.criteria.assess(step, end, self.before(step), retry)
-        except NOT_NOW as reason:
-            return not_now(step.id, reason)
+        retry = self._reported(step, again) if again is not None and repeatable else None
+        return await self.criteria.assess(step, end, self.before(step), retry)
 
     def _reported(self, step: Step, again: Again) -> Again:
         """Return what repeats the work of a step, which is reported first."""

@@ -11,7 +11,7 @@ from planner_executor.graph.errors import ResultError, UnresolvedReferenceError
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.kinds.start import KindStart
 from planner_executor.graph.execution.model_step import ModelStep, StepFailed, form_faults
-from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
+from planner_executor.graph.execution.step_outcome import StepAttempt, StepOutcome
 from planner_executor.graph.execution.step_timeout import StepLimit, StepTimedOut
 from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
 from planner_executor.graph.plan.schema import ITEM, Step
@@ -76,11 +76,8 @@ async def batch(work: StepWork, step: Step, items: Mapping[int, JsonValue]) -> M
 
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
     attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), _limit(work, step)
-    try:
-        turns = loop.run(work.record.assignment.goal, work.shown(step), work.brief(step, None))
-        end = await _outcome(attempt, loop, limit.within(turns))
-    except NOT_NOW as reason:
-        return not_now(step.id, reason)
+    turns = loop.run(work.record.assignment.goal, work.shown(step), work.brief(step, None))
+    end = await _outcome(attempt, loop, limit.within(turns))
     return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, limit.within(loop.mend(unmet))))
 
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain, Finished
-from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.calls.tool_call import Admitted, Finished
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.kinds.start import KindStart
 from planner_executor.graph.execution.model_step import StepFailed, finished_alone
-from planner_executor.graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
+from planner_executor.graph.execution.step_outcome import StepOutcome
 from planner_executor.graph.execution.step_work import Started, StepWork, Task, evaluated
 from planner_executor.graph.plan.schema import ITEM, Step
 from planner_executor.graph.policy.grants import Refused
@@ -38,8 +37,6 @@ async def _admit_aside(work: StepWork, step: Step, args: Mapping[str, JsonValue]
         admitted = await work.gate.admit(step, str(step.tool), args, work.argument_labels(step))
     except Refused as refusal:
         return work.attempt(step).failed(str(refusal))
-    except NOT_NOW as reason:
-        return not_now(step.id, reason)
     if isinstance(admitted, Finished):
         found = _recalled(work, step, admitted)
         return found if isinstance(found, StepOutcome) else await found()
@@ -51,8 +48,6 @@ async def make(work: StepWork, step: Step, admitted: Admitted) -> StepOutcome:
     try:
         end = StepOutcome.of_call(await work.gate.perform(admitted))
         return await work.assess(step, end, lambda _: _repeat(work, admitted))
-    except (CallHeld, CallUncertain, CapReachedError) as reason:
-        return not_now(step.id, reason)
     finally:
         work.gate.effects.end_turn(admitted.call)
 
@@ -102,10 +97,7 @@ async def _reassess(
 
 
 async def _make_in_turn(work: StepWork, step: Step, admitted: Admitted) -> StepOutcome:
-    try:
-        await work.gate.commit_in_turn(admitted)
-    except (CallHeld, CallUncertain, CapReachedError) as reason:
-        return not_now(step.id, reason)
+    await work.gate.commit_in_turn(admitted)
     return await make(work, step, admitted)
 
 
