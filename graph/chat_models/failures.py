@@ -82,7 +82,8 @@ def drop_frames(error: BaseException) -> None:
 
 
 def _kind(error: Exception, status: int | None) -> FailureKind:
-    if status is not None and (kind := _kind_of_status(status)):
+    if status is not None:
+        kind = _kind_of_status(status)
         # A quota that is used up comes as 429 too, and no wait helps.
         return "request" if kind == "rate_limit" and getattr(error, "code", None) in QUOTA_CODES else kind
     if error_body(error):
@@ -90,7 +91,7 @@ def _kind(error: Exception, status: int | None) -> FailureKind:
     if isinstance(error, json.JSONDecodeError) or unreadable_body(error) is not None:
         return "broken_answer"
     names = {cls.__name__ for cause in _causes(error) for cls in type(cause).__mro__}
-    if isinstance(error, TimeoutError) or (any("Timeout" in name for name in names) and "ConnectTimeout" not in names):
+    if any("Timeout" in name for name in names) and "ConnectTimeout" not in names:
         return "timeout"
     if isinstance(error, ConnectionError | IncompleteStream) or names & set(UNREACHABLE) or _is_loop_closed(error):
         return "connection"
@@ -107,14 +108,14 @@ def _server(error: Exception) -> str:
     return ""
 
 
-def _kind_of_status(status: int) -> FailureKind | None:
+def _kind_of_status(status: int) -> FailureKind:
     if status == 429:
         return "rate_limit"
     if status in (408, 425) or status >= 500:
         return "timeout" if status == 408 else "server"
     if status in (401, 403):
         return "key"
-    return "unknown_model" if status == 404 else "request" if status >= 400 else None
+    return "unknown_model" if status == 404 else "request"
 
 
 def _status(error: Exception) -> int | None:

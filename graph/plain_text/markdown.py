@@ -44,7 +44,7 @@ def fenced(text: str, language: str = "text") -> str:
     ```
     ````
     """
-    fence = "`" * max(3, 1 + _longest(text))
+    fence = "`" * (1 + max([2, *map(len, _TICKS.findall(text))]))
     return f"{fence}{language}\n{visible(text)}\n{fence}"
 
 
@@ -92,10 +92,6 @@ def _parser() -> "MarkdownIt":
     return MarkdownIt("commonmark", {"maxNesting": MOST_NESTED + 4}).enable(["table", "strikethrough"])
 
 
-def _longest(text: str) -> int:
-    return max(map(len, _TICKS.findall(text)), default=0)
-
-
 def _blocks(nodes: "list[SyntaxTreeNode]", apart: str = "\n\n") -> str:
     return apart.join(filter(None, map(_block, nodes)))
 
@@ -140,7 +136,7 @@ def _list(node: "SyntaxTreeNode") -> str:
     number, items = int(node.attrs.get("start", 1)), []
     for place, item in enumerate(node.children):
         mark = "- " if node.type == "bullet_list" else f"{number + place}. "
-        is_tight = any(child.type == "paragraph" and child.hidden for child in item.children)
+        is_tight = any(child.hidden for child in item.children)
         first, *rest = _blocks(item.children, "\n" if is_tight else "\n\n").split("\n")
         items += [f"{mark}{first}".rstrip(), *(f"{' ' * len(mark)}{line}".rstrip() for line in rest)]
     return "\n".join(items)

@@ -57,9 +57,9 @@ from planner_executor.graph.record.summary import UNREADABLE
 
 Taken = tuple[float, float, Mapping[str, Tokens]]
 """The fields of a sample."""
-Place = tuple[str, int | None]
+Place = tuple[str | None, int | None]
 """A step, and the index of its list item if it runs once per item."""
-NOT_ASKED: tuple[Place, float] = ("", None), 0.0
+NOT_ASKED: tuple[Place, float] = (None, None), 0.0
 
 
 @dataclass
@@ -77,10 +77,10 @@ class StepHistory:
 
     def __init__(self) -> None:
         self._tools: dict[tuple[str | None, int | None, int], str] = {}
-        self._granted: Mapping[str, Sequence[str]] = {}
-        self._for_each: Container[str] = ()
+        self._granted: Mapping[str | None, Sequence[str]] = {}
+        self._for_each: Container[str | None] = ()
         self._asked: dict[str, tuple[Place, float]] = {}
-        self._work: defaultdict[str, dict[int | None, ModelWork]] = defaultdict(dict)
+        self._work: defaultdict[str | None, dict[int | None, ModelWork]] = defaultdict(dict)
         self._taken: defaultdict[str, deque[Taken]] = defaultdict(lambda: deque(maxlen=KEPT))
 
     def apply(self, events: Iterable[Event]) -> Samples:
@@ -141,19 +141,19 @@ class StepHistory:
         tool = self._tools.pop((event.step, data.item, data.call), None)
         if tool is not None:
             self._add(of_tool(tool), event, data.result, {})
-        if data.item is not None and (work := self._of(event.step or "", data.item)) is not None:
+        if (work := self._work[event.step].get(data.item)) is not None:
             work.seconds += data.result.seconds or 0.0
 
     def model_started(self, event: Event, data: ModelStarted) -> None:
         """Note the model of a step."""
-        if event.step is not None and data.role == "executor":
+        if data.role == "executor":
             self._asked[data.key] = (event.step, data.item), event.at
             self._work[event.step].setdefault(data.item, ModelWork(data.model)).model = data.model
 
     def model_finished(self, event: Event, data: ModelFinished) -> None:
         """Count the time and the tokens of a model's call."""
         (step, item), began = self._asked.pop(data.key, NOT_ASKED)
-        if (work := self._of(step, item)) is None:
+        if (work := self._work[step].get(item)) is None:
             return
         work.seconds += max(0.0, event.at - began)
         work.has_failed = data.error is not None
@@ -163,7 +163,7 @@ class StepHistory:
 
     def step_finished(self, event: Event, data: StepFinished) -> None:
         """Add what a step of a model took, or each item of it, if it succeeded."""
-        step, result = event.step or "", data.result
+        step, result = event.step, data.result
         work, granted = self._work.pop(step, {}), self._granted.get(step)
         if granted is None or result.status != "succeeded":
             return
@@ -172,9 +172,6 @@ class StepHistory:
             self._add(of_model(one.model, granted), event, result, one.tokens)
         for one in (one for item, one in work.items() if item is not None and not one.has_failed):
             self._taken[of_model(one.model, granted)].append((event.at, one.seconds, one.tokens))
-
-    def _of(self, step: str, item: int | None) -> ModelWork | None:
-        return self._work[step].get(item) if step in self._work else None
 
     def _add(self, likeness: str, event: Event, result: StepResult, tokens: Mapping[str, Tokens]) -> None:
         if result.status == "succeeded" and (seconds := result.seconds) is not None:

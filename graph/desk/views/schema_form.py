@@ -76,14 +76,13 @@ def fields_of(schema: Any, value: JsonValue = None, label: str = "Answer") -> li
     >>> [(field.name, field.text) for field in fields_of({"properties": {"n": {"type": "integer"}}}, {"n": 4})]
     [('/n', '4')]
     """
-    root = schema if isinstance(schema, Mapping) else {}
-    known = LocalReferences(root, subschemas(root))
+    known = LocalReferences(schema, subschemas(schema))
     found: list[FormField] = []
-    for field in _fields(FormField("", "", "", "json", True), root, value, known):
+    for field in _fields(FormField("", "", "", "json", True), schema, value, known):
         found.append(field)
         if len(found) > MOST_FIELDS:
             return [_filled(FormField("", label, "", "json", True), value)]
-    return [field if field.name else replace(field, label=field.label or label) for field in found]
+    return [replace(field, label=field.label or label) for field in found]
 
 
 def value_in(fields: Sequence[FormField], value: JsonValue, texts: Mapping[str, str]) -> Any:
@@ -223,13 +222,13 @@ def _filled(field: FormField, value: Any) -> FormField:
 def _text(field: FormField, value: Any) -> str:
     if field.input == "choice":
         return json.dumps(value)
-    if field.input == "lines" and isinstance(value, list):
+    if isinstance(value, list):
         return "\n".join(one if isinstance(one, str) else visible_json(one) for one in value)
     return value if isinstance(value, str) else visible_json(value)
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(one) == json.dumps(other)
 
 
 def _read(kind: Input, text: str, item: Input = "text") -> JsonValue:
@@ -272,6 +271,6 @@ def _without(whole: Any, keys: Sequence[str]) -> Any:
     """Return an object without a value, and without an object within it that has nothing left."""
     if not keys or not isinstance(whole, dict):
         return None
-    inner = _without(whole[keys[0]], keys[1:]) if len(keys) > 1 and keys[0] in whole else None
+    inner = _without(whole.get(keys[0]), keys[1:])
     rest = {name: part for name, part in whole.items() if name != keys[0]}
     return {**rest, keys[0]: inner} if inner else rest

@@ -14,7 +14,6 @@ UNITS = 1000
 """Width of the drawing in its own units."""
 NARROWEST = 5.0
 """Least width of a bar, so that a short step can be seen."""
-"""Events that end the wait for a person."""
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,18 @@ def timeline(
     took = {step: known[step][1] - known[step][0] if step in known else 0.0 for step in waits}
     critical_s, chain = critical_path([step for step in plan.order if step in waits], waits, took)
     critical = set(chain)  # it may have thousands of steps
+    scale = UNITS / max(span_s, 1e-6)
     bars = []
     for step in plan.steps:
         span = known.get(step.id)
-        left = UNITS * (span[0] - began_at) / max(span_s, 1e-6) if span else 0.0
-        width = max(NARROWEST, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
+        left = (span[0] - began_at) * scale if span else 0.0
+        width = max(NARROWEST, (span[1] - span[0]) * scale) if span else 0.0
         is_critical = step.id in critical and span is not None
         took_s = took[step.id] if span else None
         bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, took_s, is_critical))
     # Before the first step and after the last one, the time of people is not part of the drawing.
     clipped = [(max(begun, began_at), min(ended, began_at + span_s)) for begun, ended in waited]
     spans = [(begun, ended) for begun, ended in clipped if ended > begun]
-    scale = UNITS / max(span_s, 1e-6)
     return Timeline(
         bars,
         began_at,

@@ -35,6 +35,9 @@ def sent_to(url: str) -> Exception:
     return httpx.ConnectError("refused", request=httpx.Request("POST", url))
 
 
+BROKEN = "the server's response is not a chat completion"
+
+
 class ReadTimeout(Exception):
     """Named as in httpx."""
 
@@ -51,6 +54,10 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (ServerError(429, code="insufficient_quota"), "request", False),
         (ServerError(500), "server", True),
         (ServerError(503), "server", True),
+        (ServerError(500, code="insufficient_quota"), "server", True),
+        (ServerError(425), "server", True),
+        (ServerError(426), "request", False),
+        (ServerError(599), "server", True),
         (ServerError(408), "timeout", True),
         (ServerError(401), "key", False),
         (ServerError(403), "key", False),
@@ -63,6 +70,10 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (caused(Exception("Connection error."), ConnectError("Name or service not known")), "connection", True),
         (IncompleteStream("half an answer"), "connection", True),
         (RuntimeError("Event loop is closed"), "connection", True),
+        (RuntimeError("Event loop is open"), "other", False),
+        (ValueError("Event loop is closed"), "other", False),
+        (httpx.ConnectTimeout("slow"), "connection", True),
+        (IndexError("list index out of range"), "broken_answer", True),
         (json.JSONDecodeError("Expecting value", "{", 1), "broken_answer", True),
         (ValueError({"message": "upstream", "code": 502}), "server", True),
         (ValueError({"message": "upstream"}), "server", True),
@@ -120,6 +131,13 @@ def test_what_the_server_asks_to_wait_is_read_in_every_form(headers: dict[str, s
         (sent_to("https://[::1]/v1"), "the server at https://[::1] cannot be reached: refused"),
         (httpx.ConnectError("refused"), "the server cannot be reached: refused"),
         (TimeoutError("the limit is 3 s"), "no answer in time: the limit is 3 s"),
+        (httpx.ReadTimeout("slow", request=httpx.Request("POST", "http://a.example")), "no answer in time: slow"),
+        (TimeoutError(), "no answer in time: TimeoutError"),
+        (ServerError(500, " "), "the server failed (500): Error code: 500 -"),
+        (caused(ServerError(500, " "), ValueError("deep")), "the server failed (500): Error code: 500 -"),
+        (caused(json.JSONDecodeError("no", "{", 1), ValueError("deep")), f"{BROKEN}: no: line 1 column 2 (char 1)"),
+        (caused(ServerError(400, " "), ValueError("deep")), "the server refuses the request (400): Error code: 400 -"),
+        (caused(ValueError("odd"), ValueError()), "ValueError: odd"),
         (ValueError("odd"), "ValueError: odd"),
         (ValueError(), "ValueError"),
     ],
@@ -134,3 +152,26 @@ def test_a_chain_of_causes_that_bites_its_tail_is_read_once() -> None:
     first.__cause__ = second
 
     assert failure_of(first, NOW) == Failure("other", "two")
+
+
+@pytest.mark.parametrize(
+    ("status", "found"), [(200, None), (399, None), (400, 400), (599, 599), (600, None), ("500", None)]
+)
+def test_a_status_is_that_of_an_error(status: Any, found: int | None) -> None:
+    error = ValueError("odd")
+    error.status_code = status  # type: ignore[attr-defined]
+
+    assert failure_of(error, NOW).status == found
+
+
+def test_a_failure_without_words_is_its_kind() -> None:
+    assert str(Failure("key", "", 401)) == "the server refuses the key (401)" and str(Failure("other", "odd")) == "odd"
+
+
+def test_an_error_is_caused_by_what_was_handled_unless_it_hides_that() -> None:
+    handled = ValueError("second")
+    handled.__context__ = ValueError("first")
+    hidden = ValueError("second")
+    hidden.__context__, hidden.__suppress_context__ = ValueError("first"), True
+
+    assert (failure_of(handled, NOW).words, failure_of(hidden, NOW).words) == ("first", "ValueError: second")

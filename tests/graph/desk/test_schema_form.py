@@ -8,6 +8,7 @@ from planner_executor.graph.desk.views.schema_form import (
     DEEPEST,
     MOST_CHOICES,
     MOST_FIELDS,
+    FormField,
     faults_in,
     field_at,
     fields_of,
@@ -176,3 +177,117 @@ def test_what_a_form_shows_of_a_value_makes_that_value_anew(value: dict[str, Any
     made = value_in(fields_of(REFUND), None, {**sent, "/to": "ann"})
 
     assert made == {**value, "to": "ann"}
+
+
+def only(part: Any, value: Any = None) -> FormField:
+    """The field of a property `p` with this schema."""
+    (field,) = fields_of({"properties": {"p": part}}, None if value is None else {"p": value})
+    return field
+
+
+TRUTH = [("true", "yes"), ("false", "no")]
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "input_", "text", "hint"),
+    [
+        ({"type": "string", "maxLength": 120}, None, "text", "", "at most 120 characters"),
+        ({"type": "string", "maxLength": 121}, None, "long", "", "at most 121 characters"),
+        ({"type": "string", "maxLength": "9"}, None, "long", "", 'at most "9" characters'),
+        ({"type": "string", "maxLength": 9}, "a\nb", "long", "a\nb", "at most 9 characters"),
+        ({"type": "string", "description": "why"}, "5", "long", "5", "why"),
+        ({"type": "string"}, "a\u202eb", "json", '"a\\u202eb"', ""),
+        ({"type": "string", "format": "date"}, None, "date", "", ""),
+        ({"type": "string", "format": "date"}, "2026-03-01", "date", "2026-03-01", ""),
+        ({"type": "string", "format": "date"}, "20260301", "long", "20260301", ""),
+        ({"type": "string", "format": "date"}, "soon", "long", "soon", ""),
+        ({"type": "string", "format": "time"}, None, "long", "", ""),
+        ({"type": "integer", "default": "x" * 100}, None, "number", "", f'"{"x" * 78}\u2026 if empty'),
+        ({"type": "number"}, "5", "json", '"5"', ""),
+        ({"type": "number"}, "{a_result}", "number", "{a_result}", ""),
+        ({"type": ["integer", "null"]}, 5, "number", "5", ""),
+        ({"type": ["integer", "string"]}, 5, "json", "5", "JSON"),
+        ({"type": "array", "items": {"type": "integer"}}, [1, 2], "lines", "1\n2", "one a line"),
+        ({"type": "array", "items": {"type": "string"}}, ["a", "b"], "lines", "a\nb", "one a line"),
+        ({"type": "array", "items": {"type": "string"}}, "{a_result}", "json", '"{a_result}"', "one a line"),
+        ({"type": "array", "items": {}}, [1], "json", "[\n  1\n]", "JSON"),
+        ({"type": "string", "properties": {"q": {}}}, None, "long", "", ""),
+        ({"properties": {}}, None, "json", "", ""),
+        ({"properties": {}}, {"a": 1}, "json", '{\n  "a": 1\n}', ""),
+        ({"anyOf": [True, {"type": "null"}]}, 5, "json", "5", ""),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, 5, "number", "5", ""),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, 5, "json", "5", ""),
+    ],
+)
+def test_a_field_takes_what_its_schema_allows_and_shows_what_is_there(
+    part: Any, value: Any, input_: str, text: str, hint: str
+) -> None:
+    field = only(part, value)
+
+    assert (field.input, field.text, field.hint, field.label) == (input_, text, hint, "p")
+    assert value is None or field.read(field.text) == value
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "choices"),
+    [
+        ({"type": "boolean"}, None, TRUTH),
+        ({"type": "boolean"}, True, TRUTH),
+        ({"type": "boolean"}, "{a_result}", [*TRUTH, ('"{a_result}"', '"{a_result}"')]),
+        ({"enum": ["a", 1]}, 1, [('"a"', "a"), ("1", "1")]),
+        ({"enum": ["a"]}, {"n": 1}, [('"a"', "a"), ('{"n": 1}', '{\n  "n": 1\n}')]),
+    ],
+)
+def test_a_choice_has_what_stands_there_now(part: Any, value: Any, choices: list[tuple[str, str]]) -> None:
+    assert list(only(part, value).choices) == choices
+
+
+def test_so_many_choices_fields_and_levels_are_there() -> None:
+    assert len(only({"enum": list(range(200))}).choices) == 200 and only({"enum": list(range(201))}).choices == ()
+    assert len(fields_of({"properties": {f"p{n}": {} for n in range(50)}})) == 50
+    (field,) = fields_of({"properties": {f"p{n}": {} for n in range(51)}}, label="All")
+    assert (field.label, field.required, MOST_FIELDS, DEEPEST) == ("All", True, 50, 4)
+
+
+def test_a_field_for_all_is_labelled_by_its_title_or_by_what_is_asked() -> None:
+    assert [fields_of(schema)[0].label for schema in (None, {"title": "T"}, {"title": 5})] == ["Answer", "T", "5"]
+    (field,) = fields_of({"title": "T", "type": "string", "maxLength": 9})
+    assert (field.label, field.required, field.input) == ("T", True, "long")
+    inner = fields_of({"title": "T", "properties": {"n": {}, "o": {"title": "O", "properties": {"m": {}}}}})
+    assert [one.label for one in inner] == ["n", "O: m"]
+
+
+def test_the_text_of_a_number_is_one_or_stays_text() -> None:
+    read = only({"type": "number"}).read
+
+    assert [read(text) for text in ("5", "1.5", "true", "[1]", "x")] == [5, 1.5, "true", "[1]", "x"]
+    assert value_in(fields_of({"type": "string"}), None, {"": "5"}) == "5" and value_in([], None, {"": "5"}) == 5
+
+
+def test_a_fault_is_that_of_the_nearest_field_or_of_the_first_within() -> None:
+    fields = fields_of({"properties": {"a": {}, "a.b": {}, "o": {"properties": {"m": {}, "n": {}}}}})
+
+    def at(place: str) -> str | None:
+        found = field_at(fields, place)
+        return found.name if found is not None else None
+
+    assert [at(f"args.{place}") for place in ("a.c", "a.b", "a[0]", "o", "o.n", "none")] == [
+        "/a", "/a.b", "/a", "/o/m", "/o/n", None,
+    ]  # fmt: skip
+    assert faults_in(None, {"a": 1}, fields) == faults_in({}, 5, fields) == []
+
+
+@pytest.mark.parametrize(
+    ("was", "left"),
+    [
+        ({"o": {"p": {"q": 1}, "r": 2}}, {"o": {"r": 2}}),
+        ({"o": {"p": {"q": 1, "s": 3}}}, {"o": {"p": {"s": 3}}}),
+        ({"o": {"p": {"q": 1}}, "t": 4}, {"t": 4}),
+    ],
+)
+def test_what_is_left_with_nothing_goes_with_its_last_value(was: Any, left: Any) -> None:
+    inner = {"properties": {"p": {"properties": {"q": {"type": "integer"}}}}}
+    whole = fields_of({"properties": {"p": {}}}, {"p": {"a": 1}})
+
+    assert value_in(whole, {"p": {"a": 1}}, {"/p": ""}) == {} and value_in(whole, None, {"/p": ""}) is None
+    assert value_in(fields_of({"properties": {"o": inner}}, was), was, {"/o/p/q": ""}) == left

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from planner_executor.graph.plain_text.markdown import MOST_CHARACTERS, NOTHING_LEFT, answer_markdown, fenced
+from planner_executor.graph.plain_text.markdown import MOST_CHARACTERS, NOTHING_LEFT, answer_markdown, code, fenced
 from planner_executor.graph.plain_text.sanitize import document, visible
 
 CLIENT = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -138,6 +138,14 @@ def test_an_answer_that_was_written_anew_is_not_written_otherwise_again(text: st
         ("|a|b|\n|-|-|\n|[x](http://e.org)|`p\\|q`|", "| a | b |\n| --- | --- |\n| x (<http://e.org>) | `p\\|q` |"),
         ("[a]:\n1. b\n2) c\n+ d", "\\[a\\]:\n\n1. b\n\n2. c\n\n- d"),
         ("[r]: http://evil.example", NOTHING_LEFT),
+        ("[a]:\n14. b\n- c", "\\[a\\]:\n14\\. b\n\n- c"),
+        ("- a\n\n  b [x](http://e.org)\n- c", "- a\n\n  b x (<http://e.org>)\n- c"),
+        ("x *<i>* y", "x  y"),
+        ("[](http://e.org)", "<http://e.org>"),
+        ("```a` ``b``` [x](http://e.org)", "```a` ``b``` x (<http://e.org>)"),
+        ("`` `a `` <i>", "`` `a ``"),
+        ("`` a` `` <i>", "`` a` ``"),
+        ("`  a ` <i>", "`  a `"),
     ],
 )  # fmt: skip
 def test_answers_keep_their_words_and_lose_what_acts(text: str, said: str) -> None:
@@ -179,3 +187,30 @@ def test_the_words_of_an_answer_are_the_same_to_the_reader(text: str) -> None:
 def _words(text: str) -> str:
     kinds = ("text", "code_inline", "fence", "code_block")
     return "".join("".join(token.content for token in tokens(text) if token.type in kinds).split())
+
+
+def test_a_fence_is_longer_than_any_run_of_its_signs_in_the_text() -> None:
+    assert fenced("` ~~~~ ``").startswith("`````text\n") and fenced("a `").startswith("```text\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("a", "`a`"),
+        ("", "`  `"),
+        ("`", "`` ` ``"),
+        (" a", "`  a `"),
+        ("a ", "` a  `"),
+        ("`ab", "`` `ab ``"),
+        ("ab`", "`` ab` ``"),
+    ],
+)
+def test_code_has_room_where_a_sign_would_be_taken_for_its_end(words: str, said: str) -> None:
+    assert code(words) == said
+
+
+def test_an_answer_of_so_many_characters_and_levels_is_still_parsed() -> None:
+    long, deep = "[a](b)" + "x" * 19_994, "> " * 10 + "[a](b)"
+
+    assert answer_markdown(long) == "a (`b`)" + "x" * 19_994 and answer_markdown(f"{long}x") == fenced(f"{long}x")
+    assert answer_markdown(deep) == "> " * 10 + "a (`b`)" and answer_markdown(f"> {deep}") == fenced(f"> {deep}")

@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.sample import Sample
 from planner_executor.graph.record.step_history import StepHistory
@@ -81,3 +83,41 @@ def test_unreadable_events_and_outcomes_without_times_or_intents_are_no_samples(
     forged = [Event(9, "call_started", "t", 1.0, {"tool": 1}), Event(10, "run_ended", None, 1.0, {})]
 
     assert StepHistory().apply([*written, *forged]) == {}
+
+
+def test_samples_of_a_run_are_told_once_and_only_of_steps_that_succeeded() -> None:
+    history = StepHistory()
+    plan = ("plan_revised", {"plan": PLAN}, None)
+    failed = {**TIMES, "status": "failed", "error": "no"}
+
+    assert history.apply(events(plan, *model("m"), ("step_finished", failed, "m"), ("run_ended", {}, None))) == {}
+    assert history.apply(events(*model("t"), ("step_finished", TIMES, "t"), ("run_ended", {}, None))) == {}
+    assert list(history.apply(events(*model("m"), ("step_finished", TIMES, "m"), ("run_ended", {}, None)))) != []
+    assert history.apply(events(("run_ended", {}, None))) == {}
+
+
+def test_a_call_that_failed_is_no_sample() -> None:
+    call = ("call_started", {"tool": "send"}, "t")
+    failed = ("call_finished", {**TIMES, "status": "failed", "error": "no"}, "t")
+
+    assert StepHistory().apply(events(call, failed, ("run_ended", {}, None))) == {}
+
+
+@pytest.mark.parametrize("answer", [{"model": "small"}, {"usage": USAGE}])
+def test_tokens_count_if_it_is_known_whose_they_are(answer: dict[str, Any]) -> None:
+    asked = ("model_started", {"role": "executor", "model": "small"}, "m")
+    answered = ("model_finished", {"role": "executor", **answer}, "m")
+    finished = [("step_finished", TIMES, "m"), ("run_ended", {}, None)]
+
+    found = StepHistory().apply(events(("plan_revised", {"plan": PLAN}, None), asked, answered, *finished))
+
+    assert [sample.tokens for sample in found["model small: a, b"]] == [{}]
+
+
+def test_an_item_whose_call_has_not_ended_has_not_failed() -> None:
+    asked = ("model_started", {"role": "executor", "model": "small", "item": 0}, "each")
+    ended = [("step_finished", TIMES, "each"), ("run_ended", {}, None)]
+
+    assert len(StepHistory().apply(events(("plan_revised", {"plan": PLAN}, None), asked, *ended))["model small: "]) == 1
+    failed = [("step_finished", {**TIMES, "status": "failed", "error": "no"}, "each"), ended[1]]
+    assert StepHistory().apply(events(("plan_revised", {"plan": PLAN}, None), asked, *failed)) == {}

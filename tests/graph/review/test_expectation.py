@@ -154,3 +154,35 @@ def test_a_duration_below_a_second_is_told_as_such() -> None:
 )
 def test_a_review_says_it_in_words(found: Any, told: str) -> None:
     assert takes_in_words(found).endswith(told)
+
+
+def test_steps_of_a_planner_take_time_and_what_has_no_history_is_named_by_its_tool() -> None:
+    refined = {"id": "r", "objective": "o", "refine": True}
+
+    assert takes(refined, SEND, took={})["unknown"] == ["r", "send"]
+
+
+def test_a_list_with_references_in_it_is_not_counted() -> None:
+    each = {**SEND, "for_each": ["{t_result}", 2], "max_items": 4}
+
+    assert takes({**SEND, "id": "t"}, each, took={"tool send": SENT}, concurrency=1)["seconds"]["high"] == 2.0 + 8.0
+
+
+def test_a_model_without_tokens_on_record_has_those_of_its_prompt_or_none() -> None:
+    took = {"think": Took(9, (1.26, 2.0))}
+
+    assert takes(SEND, THINK, took=took, prompts={"m": 300})["tokens"] == {"low": 300, "high": 300}
+    alone = takes({**THINK, "depends_on": []}, took=took, prices={})
+    assert alone == {"seconds": {"low": 1.3, "high": 2.0}, "tokens": {"low": 0, "high": 0}}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "price", "told", "cost"),
+    [(1e6, 10.0, "1000000", 10.0), (100.4, 0.0, "100", 0.0), (1.0, 0.4, "1", 0.0)],
+)
+def test_tokens_are_whole_and_costs_have_six_digits(tokens: float, price: float, told: str, cost: float) -> None:
+    took = {"think": Took(9, (1.0, 1.0), {"small": ((tokens, tokens), (0.0, 0.0))})}
+
+    found = takes({**THINK, "depends_on": []}, took=took, prices={"small": Price(price, 0.0)})
+
+    assert (str(found["tokens"]["low"]), found["cost_usd"]) == (told, {"low": cost, "high": cost})
