@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from planner_executor.graph.desk.pages.respond import run_link, shows
-from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, run_view, shown_run
-from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_view, shown_run
+from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.effects import effect_rows, files_in
 from planner_executor.graph.desk.views.looked import Looked
@@ -19,12 +19,14 @@ from planner_executor.graph.desk.views.plan_folds import DRAWN
 from planner_executor.graph.desk.views.revisions import plan_of_revision, revisions_in, step_changes
 from planner_executor.graph.desk.views.standing import standing_row
 from planner_executor.graph.desk.views.step import step_view
+from planner_executor.graph.desk.views.step_form import Tools
 from planner_executor.graph.desk.views.step_marks import ALL, step_marks
 from planner_executor.graph.desk.views.step_rows import step_rows
 from planner_executor.graph.desk.views.timeline import spans_of_people, timeline
 from planner_executor.graph.desk.views.what_follows import what_follows
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.ledger.verification import Verification
 from planner_executor.graph.plain_text.sanitize import document, visible_json
 from planner_executor.graph.record.budget import limit_in_words
 from planner_executor.graph.record.step_costs import step_costs
@@ -46,51 +48,51 @@ CALLS = 100
 """Effects on a page."""
 
 
-@shows
-async def plan(request: Request) -> Response:
+async def _tools(_request: Request, records: Records, shown: ShownRun) -> Tools:
+    return await tools_of(records.runs.ledger, shown.record)
+
+
+async def _value(request: Request, records: Records, shown: ShownRun) -> Any:
+    return await records.runs.value(shown.run.id, request.query_params.get("step") or None)
+
+
+async def _verified(_request: Request, records: Records, shown: ShownRun) -> Verification:
+    return await verified(records.runs, shown.run.id)
+
+
+@run_view("run_plan.html", "plan", _tools)
+def plan(request: Request, shown: ShownRun, tools: Tools) -> Mapping[str, Any]:
     """Show the plan, as a graph and as a list."""
-    records, shown = await shown_run(request)
-    tools, asked = await tools_of(records.runs.ledger, shown.record), request.query_params
+    asked, plan, state = request.query_params, shown.run.plan, shown.run.step_status
     statuses = tuple(one for one in LOOKS if one in asked.getlist("status"))
     looked = Looked(asked.get("find", "").strip()[:200], statuses, tuple(asked.getlist("open")), "fold" in asked)
-
-    def values() -> Mapping[str, Any]:
-        plan, state = shown.run.plan, shown.run.step_status
-        if plan is None:
-            return {"looked": looked, "drawing": None, "part": None, "is_large": False}
-        marks, found = step_marks(shown, plan, tools), looked.found(plan, state)
-        rows = [row for row in step_rows(shown, marks) if found is None or row.id in found]
-        return {
-            "looked": looked,
-            "drawing": drawing_of(request, shown, marks, looked),
-            "legend": [one for one in ALL if any(one in its for its in marks.values())],
-            "part": part_of(request, rows, LISTED),
-            "count": len(rows),
-            "counts": Counter(state.values()),
-            "is_large": len(plan.steps) > DRAWN,
-            "written": files_in(effect_rows(shown), tools) if shown.run.ended else ((), ()),
-            "here": run_link(request, "", shown.run.id),
-        }
-
-    return await run_page(request, "run_plan.html", "plan", shown, values)
+    if plan is None:
+        return {"looked": looked, "drawing": None, "part": None, "is_large": False}
+    marks, found = step_marks(shown, plan, tools), looked.found(plan, state)
+    rows = [row for row in step_rows(shown, marks) if found is None or row.id in found]
+    return {
+        "looked": looked,
+        "drawing": drawing_of(request, shown, marks, looked),
+        "legend": [one for one in ALL if any(one in its for its in marks.values())],
+        "part": part_of(request, rows, LISTED),
+        "count": len(rows),
+        "counts": Counter(state.values()),
+        "is_large": len(plan.steps) > DRAWN,
+        "written": files_in(effect_rows(shown), tools) if shown.run.ended else ((), ()),
+        "here": run_link(request, "", shown.run.id),
+    }
 
 
-@shows
-async def step(request: Request) -> Response:
+@run_view("run_step.html", "plan", _tools)
+def step(request: Request, shown: ShownRun, tools: Tools) -> Mapping[str, Any]:
     """Show one step."""
-    records, shown = await shown_run(request)
     name = request.query_params.get("step", "")
-    tools = await tools_of(records.runs.ledger, shown.record)
-
-    def values() -> Mapping[str, Any]:
-        found = step_view(shown, name, tools)
-        if found is None:
-            raise InputError("step", f"the plan in force of {shown.run.id} has no step {name!r}; open one of its list")
-        value = found.result.value if found.result is not None else None
-        shown_value = visible_json(value) if value is not None else None
-        return {"view": found, "value": shown_value, "part": PART, "follows": what_follows(shown, name)}
-
-    return await run_page(request, "run_step.html", "plan", shown, values)
+    found = step_view(shown, name, tools)
+    if found is None:
+        raise InputError("step", f"the plan in force of {shown.run.id} has no step {name!r}; open one of its list")
+    value = found.result.value if found.result is not None else None
+    shown_value = visible_json(value) if value is not None else None
+    return {"view": found, "value": shown_value, "part": PART, "follows": what_follows(shown, name)}
 
 
 @run_view("run_timeline.html", "timeline")
@@ -110,18 +112,11 @@ def results(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     return {"part": part_of(request, step_rows(shown), ROWS)}
 
 
-@shows
-async def value(request: Request) -> Response:
+@run_view("run_value.html", "results", _value)
+def value(request: Request, _shown: ShownRun, found: Any) -> Mapping[str, Any]:
     """Show the whole value of a step, or the answer, one part of it at a time."""
-    records, shown = await shown_run(request)
-    name = request.query_params.get("step") or None
-    found = await records.runs.value(shown.run.id, name)
-
-    def values() -> Mapping[str, Any]:
-        part = part_of(request, document(found) if isinstance(found, str) else visible_json(found), PART)
-        return {"step": name, "text": part.rows, "part": part, "event": None}
-
-    return await run_page(request, "run_value.html", "results", shown, values)
+    part = part_of(request, document(found) if isinstance(found, str) else visible_json(found), PART)
+    return {"step": request.query_params.get("step") or None, "text": part.rows, "part": part, "event": None}
 
 
 @run_view("run_value.html", "audit")
@@ -138,8 +133,7 @@ def event(request: Request, shown: ShownRun) -> Mapping[str, Any]:
 @shows
 async def download(request: Request) -> Response:
     """Send the whole value of a step, or the answer, as a file that no browser opens."""
-    records, shown = await shown_run(request)
-    found = await records.runs.value(shown.run.id, request.query_params.get("step") or None)
+    found = await _value(request, *await shown_run(request))
     text = found if isinstance(found, str) else await on_thread(lambda: visible_json(found))
     kind = "txt" if isinstance(found, str) else "json"
     headers = {"Content-Disposition": f'attachment; filename="result.{kind}"'}
@@ -177,20 +171,14 @@ def budget(request: Request, shown: ShownRun) -> Mapping[str, Any]:
     return {"limits": limits, "part": part_of(request, list(step_costs(shown.events).items()), ROWS)}
 
 
-@shows
-async def audit(request: Request) -> Response:
+@run_view("run_audit.html", "audit", _verified)
+def audit(request: Request, shown: ShownRun, checked: Verification) -> Mapping[str, Any]:
     """Show the events as a story, a page at a time, and whether the record is intact."""
-    records, shown = await shown_run(request)
     section = request.query_params.get("section", "")
-    checked = await verified(records.runs, shown.run.id)
-
-    def values() -> Mapping[str, Any]:
-        chosen = [event for event in shown.events if not section or section in event_text(event).sections]
-        part = part_of(request, chosen, EVENTS, is_last=True)
-        lines = [(event, event_text(event)) for event in part.rows]
-        return {"lines": lines, "part": part, "section": section, "sections": SECTIONS, "checked": checked}
-
-    return await run_page(request, "run_audit.html", "audit", shown, values)
+    chosen = [event for event in shown.events if not section or section in event_text(event).sections]
+    part = part_of(request, chosen, EVENTS, is_last=True)
+    lines = [(event, event_text(event)) for event in part.rows]
+    return {"lines": lines, "part": part, "section": section, "sections": SECTIONS, "checked": checked}
 
 
 @shows

@@ -1,7 +1,7 @@
 """What the pages of one run share: the head, the tabs, the drawing, and long lists a part at a time."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -21,6 +21,8 @@ from planner_executor.graph.record.reopening import RETRIED
 
 Values = Callable[[], Mapping[str, Any]]
 """Makes what a template shows."""
+Read = Callable[[Request, Records, ShownRun], Awaitable[Any]]
+"""Reads more for a page of a run than its events."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,19 @@ async def run_page(
         )
 
 
-def run_view(template: str, tab: str) -> Callable[[Callable[[Request, ShownRun], Mapping[str, Any]]], Answer]:
-    """Return a decorator that makes a page of a run of a function that returns what its template shows."""
+def run_view(template: str, tab: str, *reads: Read) -> Callable[[Callable[..., Mapping[str, Any]]], Answer]:
+    """Return a decorator that makes a page of a run of a function that returns what its template shows.
 
-    def page_with(values: Callable[[Request, ShownRun], Mapping[str, Any]]) -> Answer:
+    The function is given the request, the run, and what `reads` found in the records.
+    """
+
+    def page_with(values: Callable[..., Mapping[str, Any]]) -> Answer:
         @shows
         @wraps(values)
         async def answer(request: Request) -> Response:
-            _, shown = await shown_run(request)
-            return await run_page(request, template, tab, shown, lambda: values(request, shown))
+            records, shown = await shown_run(request)
+            found = [await read(request, records, shown) for read in reads]
+            return await run_page(request, template, tab, shown, lambda: values(request, shown, *found))
 
         return answer
 
