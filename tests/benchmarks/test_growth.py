@@ -14,13 +14,15 @@ import pytest
 from postgres_server import new_schema
 
 from benchmarks import doors
-from benchmarks.doors import DOORS, MOST, SHAPES, WATCHED, Cost, Costs, once
+from benchmarks.doors import DOORS, SHAPES, WATCHED, Cost, Costs, once
 from planner_executor.graph import large_work
 from planner_executor.graph.plan.schema import FrozenModel
 from planner_executor.graph.replay import record_loading
 from planner_executor.graph.words.tables import ClosedTable
 
-FEW, MANY = 6, 30
+FEW, MANY = 5, 25
+GROWTH = 4
+"""Five times the steps make at most so many times the calls: some are made once, whatever the plan."""
 CASES = [
     *((door, shape, None) for door in WATCHED for shape in SHAPES),
     *((door, "chain", None) for door in DOORS if door not in WATCHED),  # they stand on `AsyncAgent`
@@ -112,9 +114,9 @@ def test_work_at_a_door_grows_no_faster_than_the_plan_and_holds_up_no_event_loop
     calls.looks = door == "AsyncAgent"
     many = costs(MANY)
 
-    assert {what: cost for what, cost in many.items() if cost.processor_s > MOST * few[what].processor_s} == {}
+    assert {what: cost for what, cost in many.items() if cost.processor_s > GROWTH * few[what].processor_s} == {}
     if door in WATCHED:
         held = {what: (cost.held_ms - few[what].held_ms) / (MANY - FEW) for what, cost in many.items()}
         assert {what: count for what, count in held.items() if count > MOST_HELD} == {}
         assert shape == "for_each" or calls.on_loop & WALKS == set()
-    assert calls.kept <= MOST_KEPT * MANY + FEW
+    assert calls.kept <= MOST_KEPT * (MANY + 3)  # two steps stand beside those of the shape, and the plan itself
