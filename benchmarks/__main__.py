@@ -52,7 +52,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "stops": stops,
 }
 ALONE = frozenset({"scale"})
-"""Sections that take half an hour, and no part of a full run; each has its own part of the page."""
+"""Sections that take a quarter of an hour, and no part of a full run; each has its own part of the page."""
 
 
 @dataclass(frozen=True)
