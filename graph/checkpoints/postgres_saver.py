@@ -161,10 +161,6 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
             await self.aprune([config["configurable"]["thread_id"]])
         return kept
 
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Delete a thread's checkpoints; its runs stay in the ledger."""
-        await AsyncPostgresSaver.adelete_thread(self, thread_id)
-
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints that runs of the server made, as a rollback does; the ledger's runs stay."""
         async with self._cursor(pipeline=True) as cursor:

@@ -4,27 +4,13 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
-class FromThreads:
+
+class FromThreads(BaseCheckpointSaver[Any]):
     """The synchronous twins of a saver's methods; `loop` is the event loop that the saver was made on."""
 
     loop: asyncio.AbstractEventLoop
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Delete a thread's checkpoints; its runs stay in the ledger."""
-        raise NotImplementedError
-
-    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Delete the checkpoints that runs of the server made, as a rollback does; the ledger's runs stay."""
-        raise NotImplementedError
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a thread's checkpoints to another thread, as a fork; the ledger is not copied."""
-        raise NotImplementedError
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Thin threads out to their latest checkpoint, or delete all of them (`delete`, `delete_all`)."""
-        raise NotImplementedError
 
     def delete_thread(self, thread_id: str) -> None:
         """See `adelete_thread`."""
