@@ -78,6 +78,7 @@ def plans_in(text: str, shape: PlanShape) -> list[Piece]:
     found = scan(text)
     plans, others = _split(found.pieces, shape)
     parts = [broken for broken in found.broken if shape.is_part(broken.text)]
+    # What is broken beside a plan may be a quotation; a broken part of one would be missing from what is run.
     if parts or (found.broken and not plans):
         raise NoJson(f"the JSON in the answer {(parts or found.broken)[0].fault}" + (f"; {ONE_PLAN}" if plans else ""))
     if plans:

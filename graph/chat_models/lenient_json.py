@@ -128,6 +128,7 @@ class _Reader:
             self._skip()
         if self._sign() == top.closer:
             self._note(comma, "a comma before a closing bracket")
+            # Python reads (1) as 1 and (1,) as a tuple; which of them was meant is not known.
             if top.closer == ")" and not comma and len(top.value) == 1:
                 raise LenientError("round brackets around one value", self.position)
             self.position += 1
@@ -169,12 +170,14 @@ class _Reader:
     def _string(self) -> str:
         found = _STRING.match(self.text, self.position)
         if found is None:
+            # What ends in a bracket was hardly cut off: more of the answer would not help.
             ends_in_brackets = self.text.rstrip("`\n\r\t ")[-1:] in ("}", "]")
             raise LenientError("a text has no closing quote", self.position, at_end=not ends_in_brackets)
         self._note(found[1] is not None or found[3] is not None, "other quotes than JSON's")
         self.position = found.end()
         inner = next(group for group in found.groups() if group is not None)
         try:
+            # Not strict: models break lines within a text, which JSON forbids.
             return str(json.loads(f'"{_ESCAPE.sub(_as_json, inner)}"', strict=False))
         except ValueError:
             raise LenientError("a text with an invalid escape", found.start()) from None

@@ -162,6 +162,7 @@ class LeanSaver(AsyncSqliteSaver):
         row = (thread, namespace, checkpoint["id"], parent, kind, data, about)
         async with self.lock:
             await self._write(PUT, [row])
+        # The checkpoint has what these nodes returned: it need not be kept a second time.
         for held in (self._returned, self._stopped):
             held.pop((thread, namespace, str(parent)), None)
         return _config(given["thread_id"], namespace, checkpoint["id"])

@@ -66,6 +66,7 @@ def on_screen(command: Callable[..., None]) -> Callable[..., None]:
 
     Standard output is left to events for a command that is given `json`.
     """
+    # Evaluated here: typer would look the names of annotations up in this module.
     signature = inspect.signature(command, eval_str=True)
 
     @wraps(command)

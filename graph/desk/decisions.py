@@ -46,10 +46,12 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields, tools: To
     decision = fields.get("decision", "")
     if decision == "stop":
         return ReviewResponse(stop=True)
+    # Who has changed a field and approves may mean the plan as shown or as changed.
     if decision == "approve" and fields.get("edit_as") == "form" and _is_edited(request, fields, tools):
         raise InputError("plan", EDITED)
     if decision not in ("approve", "edit", "feedback", "finish", "answer"):
         raise InputError("decision", "choose what to decide")
+    # A plan may go back first; uncertain calls are asked about again with the next one.
     says_nothing = not any(text for name, text in fields.items() if name.startswith("happened:"))
     settled = {} if decision == "feedback" and says_nothing else _settled(request, fields)
     if decision == "feedback":

@@ -250,6 +250,7 @@ def _faults(raw: Any) -> Iterator[str]:
     yield from (f"unknown key {name!r}; there are {', '.join(FIELDS)}" for name in raw if name not in FIELDS)
     if not isinstance(raw.get("name"), str) or _NAME.fullmatch(raw["name"]) is None:
         yield "name must be a word of small letters, digits, _ and -, 60 at most"
+    # By its type: True would pass as a number.
     if type(raw.get("version")) is not int or raw["version"] < 1:
         yield "version must be a whole number from 1 on"
     if not isinstance(raw.get("description", ""), str):

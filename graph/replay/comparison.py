@@ -184,6 +184,7 @@ def _differing(recorded: Any, replayed: Any, names: Names, path: str) -> str | N
         return next((where for where in found if where is not None), None)
     if isinstance(recorded, str) and isinstance(replayed, str):
         return None if recorded == replayed or _is_named(recorded, replayed, names) else path
+    # In JSON 1 and 1.0 are the same number, while Python takes True for 1.
     same = type(recorded) is type(replayed) or (not isinstance(recorded, bool | str) and not isinstance(replayed, bool))
     return None if same and recorded == replayed else path
 

@@ -73,6 +73,7 @@ class Scheduler:
         """Return the outcome of a model call with this prompt once it is the next recorded event."""
         if prompt_digest in self.given:
             return self.given[prompt_digest]
+        # The same prompt may have been asked several times, and answered otherwise each time.
         places = self._playback.asked[prompt_digest]
         return await self._outcome(places.pop(0) if places else None)
 
@@ -86,6 +87,7 @@ class Scheduler:
         self._let_none_wait()
         self._playback.asked.clear()
         while not work.done():
+            # Before anything is given: what that changes is waited for below.
             self._playback.changed.clear()
             self._give(work)
             if not await self._moves(work, is_busy):

@@ -283,6 +283,7 @@ def _as_shown(value: Any, shown: Any, name: str) -> Any:
     if not isinstance(value, str) or isinstance(shown, str):
         return value
     text = value.strip()
+    # Clients that show True send it back so, which is no JSON.
     if name == "happened" and text.lower() in ("true", "false"):
         return text.lower() == "true"
     read = _from_text(text)
@@ -300,6 +301,7 @@ def _approval_in_words(words: str, action: ReviewAction) -> Decision | None:
         later.insert(0, said["step"])
         lines.pop()
     word, _, reason = "\n".join(lines).partition(":")
+    # Words behind `ok:` may ask for something else; behind the whole word they are the reason.
     if word.strip().lower() not in (("approve",) if reason.strip() else YES):
         return None
     return Decision("approve", reason=_read_reason(reason), ask_later=_read_ask_later(later, action))

@@ -71,6 +71,7 @@ async def case_of_run(runs: Runs, name: str, playbook: Playbook, params: Mapping
         ends=record.ended.status,
         calls=tuple(await _effects(runs.ledger, events)),
     )
+    # A case that has the mark of a redaction would expect what no run gives again.
     if MARK in case.to_text():
         raise InputError("run", f"something that {record.id} got was redacted; take another run")
     return case
@@ -93,6 +94,7 @@ async def _answers(ledger: Ledger, events: Sequence[Event], asked: set[str]) -> 
                 answer["answer"] = await value_of(ledger, data.result)
             else:
                 answer["error"] = data.result.error or "failed"
+            # An answer in the place of an earlier one keeps its turn: a dict keeps the order of first keys.
             found[None, place] = Answer(**answer)
         elif isinstance(data, ModelStarted):
             of_models[data.key] = data

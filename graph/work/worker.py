@@ -129,6 +129,7 @@ class Worker:
         changes = await self.runs.ledger.changes(self._position)
         is_new = self._position is None or bool(changes.runs) or not changes.is_complete
         self._position = changes.position
+        # Without new events too: that a run is abandoned shows by what its process does not write.
         if is_new or self.clock() - self._looked_s >= self.pace.beat_s or self._woken.is_set():
             self._looked_s = self.clock()
             self._waits = await self._look()
@@ -148,6 +149,7 @@ class Worker:
 
     async def _look(self) -> bool:
         """Take up what is abandoned, as long as there is room; return whether there is more to wait for."""
+        # Before the look: a run that ends during it has the worker look once more.
         self._woken.clear()
         found = await self.runs.ledger.unfinished()
         now_s = self.clock()

@@ -110,6 +110,7 @@ class Remaining:
         Raises:
             NoRepair: Another step or the answer needs it.
         """
+        # First, since a step that others refer to cannot be dropped.
         self._rewrite(step, lambda _: words)
         self.drop(step)
 
@@ -141,6 +142,7 @@ class Remaining:
 
     def _without(self, dropped: str) -> tuple[list[JsonObject], Any] | None:
         """Return the changed steps and the answer without a step, or None if it cannot be dropped."""
+        # What has succeeded stays in the plan as it is, with its references.
         if any(_waits_for(self.every_step[step], dropped) for step in self.succeeded):
             return None
         steps = []

@@ -120,6 +120,7 @@ async def following(request: Request) -> Response:
         passed = await records.runs.ledger.summaries([await records.runs.find(after)])
         place = place_in_words(wanted.place(passed[0])) if passed else None
     found = await open_requests(records.runs, wanted, limit=1, after=place)
+    # A request that was due may have ended as it was listed, which leaves an empty page before others.
     while not found and found.next:
         found = await open_requests(records.runs, wanted, limit=1, after=found.next)
     return go_to(run_link(request, "/review", found[0].run) if found else f"{root_of(request)}/?{query or f'for={ME}'}")

@@ -94,6 +94,7 @@ def root_of(request: Request) -> str:
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """Return a page."""
     desk, visitor = desk_of(request), getattr(request.state, "visitor", None)
+    # A cookie that other servers of this host get too must not be enough to read the token from a page.
     token = desk.door.sessions.form_token(visitor.session) if visitor is not None and visitor.is_apart else ""
     shared: Mapping[str, Any] = {
         "root": root_of(request),
