@@ -62,7 +62,7 @@ def report_errors(screen: Screen) -> Iterator[None]:
 
 
 def on_screen(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for typer, which gives it the options, without the screen that it takes first.
+    """Return a command for typer, which gives it the options, without the `screen` that it takes.
 
     Standard output is left to events for a command that is given `json`.
     """
@@ -73,9 +73,9 @@ def on_screen(command: Callable[..., None]) -> Callable[..., None]:
     def call(**given: Any) -> None:
         screen = Screen.beside_json() if given.get("json") else Screen.here()
         with report_errors(screen):
-            command(screen, **given)
+            command(screen=screen, **given)
 
     call.__signature__ = signature.replace(  # type: ignore[attr-defined]  # what typer reads
-        parameters=list(signature.parameters.values())[1:]
+        parameters=[one for one in signature.parameters.values() if one.name != "screen"]
     )
     return call

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from typer.models import OptionInfo
 
 from planner_executor.graph.cli.given_options import given_options
+from planner_executor.graph.cli.screen import Screen
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
@@ -23,9 +24,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
-        name: parameter.annotation
-        for name, parameter in signature.parameters.items()
-        if is_dataclass(parameter.annotation)
+        name: parameter.annotation for name, parameter in signature.parameters.items() if _is_group(parameter)
     }
     expanded = [option for parameter in signature.parameters.values() for option in _options(parameter)]
     flags = {option.name: name for option in expanded if (name := flag(option)) is not None}
@@ -55,9 +54,13 @@ def flag(option: Parameter) -> str | None:
     return next((name for name in names if str(name).startswith("--")), None)
 
 
+def _is_group(parameter: Parameter) -> bool:
+    return is_dataclass(parameter.annotation) and parameter.annotation is not Screen
+
+
 def _options(parameter: Parameter) -> Iterator[Parameter]:
     """Yield a group's fields as parameters, or the parameter itself; keyword-only, so that defaults may come first."""
-    if not is_dataclass(parameter.annotation):
+    if not _is_group(parameter):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
     hints = get_type_hints(parameter.annotation, include_extras=True)

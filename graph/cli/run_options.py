@@ -30,7 +30,11 @@ TERMS = (
 
 @dataclass(frozen=True)
 class ToolOptions:
-    """Tools and their folders."""
+    """Tools and their folders.
+
+    Raises:
+        InputError: A folder cannot be used, see `check_folders`.
+    """
 
     docs: Annotated[
         Path | None,
@@ -44,12 +48,7 @@ class ToolOptions:
     own_tools: options.OwnTools = None
     packs: options.Packs = None
 
-    def check(self) -> None:
-        """Check the folders; see `check_folders`.
-
-        Raises:
-            InputError: A folder does not exist.
-        """
+    def __post_init__(self) -> None:
         check_folders(self.docs, self.workspace)
 
     @property

@@ -15,8 +15,8 @@ from planner_executor.graph.runs.approvals import standing_approvals
 from planner_executor.graph.text.event_text.standing import standing_line
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def approvals(
     screen: Screen,
     actor: ActorOptions,

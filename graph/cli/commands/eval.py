@@ -30,8 +30,8 @@ OFFLINE = (
 )
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def evaluate(
     screen: Screen,
     suite: Annotated[

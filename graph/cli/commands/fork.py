@@ -21,8 +21,8 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def fork(
     screen: Screen,
     run: options.RunName,
@@ -45,7 +45,6 @@ def fork(
     """
     values, models = split_sets(given.set_ or [])
     given = replace(given, set_=models)
-    given.check()
     found = find_run(db, run)
 
     opened = partial(opened_setup, screen, found, given.settings, own_settings)

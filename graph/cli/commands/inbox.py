@@ -26,8 +26,8 @@ from planner_executor.graph.words.name_list import counted
 GOAL_CHARACTERS, NAME_CHARACTERS = 160, 60
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def inbox_command(
     screen: Screen,
     given: RunOptions,
@@ -71,7 +71,6 @@ def inbox_command(
     With `--as` or `--mine` only what that person may decide, by the policy that the runs recorded. Options of `resume`
     apply to the runs that are decided. Without a terminal nothing is decided.
     """
-    given.check()
     wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
     if alike:
         from planner_executor.graph.cli.inbox_decisions import alike_in, show_alike  # imports what drives runs

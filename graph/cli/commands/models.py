@@ -28,8 +28,8 @@ def group() -> None:
 
 
 @models.command(epilog=EPILOG)
-@with_option_groups
 @on_screen
+@with_option_groups
 def check(
     screen: Screen,
     given: ModelOptions,

@@ -126,15 +126,14 @@ def show(screen: Screen, file: File, as_json: options.AsJson = False, config: op
 @playbook.command(
     epilog="Exit codes: 0 it can run; 1 its tools have changed or its plan is refused; 2 it is no playbook."
 )
-@with_option_groups
 @on_screen
+@with_option_groups
 def check(
     screen: Screen, file: File, given: ToolOptions, param: Values = None, config: options.ConfigFile = None
 ) -> None:
     """Check a playbook: its form, its tools against those of now, and its plan with examples or given values."""
     from planner_executor.graph.builder.graph_builder import build_graph
 
-    given.check()
     found = playbook_given(file, config)
     with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
         services = build_graph(**built).services
@@ -188,8 +187,8 @@ def new(
 
 
 @playbook.command(epilog=EPILOG)
-@with_option_groups
 @on_screen
+@with_option_groups
 def run(
     screen: Screen,
     file: File,
@@ -201,7 +200,6 @@ def run(
     db: options.Database = options.DATABASE,
 ) -> None:
     """Run a playbook with these values; no planner is asked."""
-    given.check()
     found = playbook_given(file, given.config)
     setup = Setup.default().changed(**given.settings)
     with setup.opened() as built:
@@ -211,8 +209,8 @@ def run(
 
 
 @playbook.command(epilog="Exit codes: 0 every case passed; 1 one failed; 2 there is no case, or one cannot be read.")
-@with_option_groups
 @on_screen
+@with_option_groups
 def test(
     screen: Screen,
     file: Annotated[
@@ -232,7 +230,6 @@ def test(
     config: options.ConfigFile = None,
 ) -> None:
     """Run playbooks against the cases beside them; tools and models answer from the case, and nothing has an effect."""
-    given.check()
     cases = [
         (one, name, Case.load(path)) for one in _tested(file, config) for name, path in cases_beside(one.path).items()
     ]

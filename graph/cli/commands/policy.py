@@ -42,8 +42,8 @@ policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, re
 
 
 @policy.command(epilog=EPILOG)
-@with_option_groups
 @on_screen
+@with_option_groups
 def show(
     screen: Screen,
     given: ToolOptions,
@@ -65,8 +65,8 @@ def show(
     epilog="Exit codes: 0 the policy is valid, and the plan needs no review; 1 the plan is denied; 2 the policy or "
     "the plan is invalid; 3 the plan needs a review."
 )
-@with_option_groups
 @on_screen
+@with_option_groups
 def check(
     screen: Screen,
     file: File,
@@ -164,7 +164,6 @@ def in_force(
     from planner_executor.graph.builder.configuration import policy_named, settings_of
     from planner_executor.graph.builder.graph_builder import build_graph
 
-    tools.check()
     chosen = {"config": config, "policy": policy, "approval": approval}
     setup = Setup.default().changed(**tools.tool_settings, **chosen)
     with setup.opened() as built:

@@ -29,8 +29,8 @@ TakeOver = Annotated[
 ]
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def resume(
     screen: Screen,
     run: options.RunName,
@@ -48,7 +48,6 @@ def resume(
     left. An option that names another model, folder or policy asks to take the run over, as --take-over does; the
     approvers on record decide about that.
     """
-    given.check()
     decisions = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest, given.by)
     found = find_run(db, run)
 

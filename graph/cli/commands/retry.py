@@ -21,8 +21,8 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def retry(
     screen: Screen,
     run: options.RunName,
@@ -57,7 +57,6 @@ def retry(
     The run goes on under its approval. Another plan, feedback, or other tools and settings are reviewed first. A run
     that succeeded or was rejected is final.
     """
-    given.check()
     if edit is not None and feedback is not None:
         raise InputError("--feedback", "--edit and --feedback cannot be combined; give one of them")
     changes = {

@@ -19,8 +19,8 @@ from planner_executor.graph.cli.setup import Setup
 OFFLINE = "planner: the embedded rules (offline); to use a model: --planner openai:gpt-5-mini"
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def run(
     screen: Screen,
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="The goal, in plain language.", callback=options.text)],
@@ -60,7 +60,6 @@ def run(
     Defaults: documents are read from `docs`, reports are written to `workspace`, the planner is the embedded rules
     (`offline`), every plan needs approval.
     """
-    given.check()
     limits = parse_limits("--budget", budget or [])
     brought = read_plan_file("--plan", plan) if plan else None
     setup = Setup.default().changed(**given.settings)

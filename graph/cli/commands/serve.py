@@ -26,8 +26,8 @@ STOPS_S = 3
 """How long open pages keep the server from stopping."""
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def serve(
     screen: Screen,
     *,
@@ -44,7 +44,6 @@ def serve(
     override them. The desk is for this machine alone; for others, name a provider that signs people in, or put a proxy
     in front that does.
     """
-    given.check()
     try:
         import uvicorn
 

@@ -16,8 +16,8 @@ from planner_executor.graph.runs.step_changes import skip_step
 Step = Annotated[str, typer.Argument(metavar="STEP", help="The id of a step that has not succeeded.")]
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def skip(
     screen: Screen,
     run: options.RunName,

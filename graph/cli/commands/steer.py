@@ -15,8 +15,8 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.record.amendment import Amendment, amendment_words
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def steer(
     screen: Screen,
     run: options.RunName,

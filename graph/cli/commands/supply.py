@@ -19,8 +19,8 @@ from planner_executor.graph.runs.step_changes import supply_result
 from planner_executor.graph.words.unreadable import unreadable
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def supply(
     screen: Screen,
     run: options.RunName,

@@ -24,15 +24,14 @@ LEAST_COLUMNS = 78
 """On a narrower terminal each tool has lines of its own."""
 
 
-@with_option_groups
 @on_screen
+@with_option_groups
 def tools(screen: Screen, given: ToolOptions, config: options.ConfigFile = None) -> None:
     """List the tools with their effects and the `--approval` modes that ask before their use."""
     from planner_executor.graph.builder.tool_servers import with_servers
     from planner_executor.graph.calls.toolbox import Toolbox
     from planner_executor.tools.extras import absent_tools
 
-    given.check()
     setup = Setup.default().changed(**given.tool_settings, config=config)
     with with_servers(setup.mcp, setup.tools()) as everything:
         specs = Toolbox(everything).specs
