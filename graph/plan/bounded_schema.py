@@ -7,7 +7,6 @@ process that hangs (docs/decisions/0029-bounded-work.md).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -21,15 +20,13 @@ from referencing.jsonschema import SchemaRegistry
 
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.patterns import MAX_CHARACTERS, has_match, is_match, pattern_fault
-from planner_executor.graph.plan.schema_shape import shape_fault, size_fault
+from planner_executor.graph.plan.schema_shape import shape_fault
 from planner_executor.graph.plan.work import WorkLimitExceeded, spend, spend_size, work_limit
 
 NO_REMOTE_SCHEMAS: SchemaRegistry = Registry()
 MAX_WORK = 300_000
 """Limit of work for one value and one schema; about a second."""
 MAX_ERRORS = 50
-MAX_KNOWN = 20_000
-"""Limit of characters of a tool's schema whose fault, or its absence, is remembered."""
 _CHARACTERS_A_STEP = 200
 _ENTRIES_A_STEP = 10
 _COMPARED_WHOLE = {"const", "enum", "dependentRequired", "dependencies"}
@@ -59,28 +56,6 @@ def schema_fault(schema: Mapping[str, Any]) -> str | None:
         return f"it is not JSON: {error}"
     except RecursionError:
         return "it is nested too deeply, or refers to itself without end"
-
-
-def known_schema_fault(schema: Mapping[str, Any]) -> str | None:
-    """Return the same as `schema_fault`, found out once per text: each graph of a process has much the same tools.
-
-    Use it outside of `work_limit` only: what is known already costs no work.
-    """
-    text = None if size_fault(schema) else repr(schema)
-    return schema_fault(schema) if text is None or len(text) > MAX_KNOWN else _known_fault(_Known(text, schema))
-
-
-@dataclass(frozen=True)
-class _Known:
-    """A schema, compared by its text, which tells apart what `==` takes for equal: `1`, `1.0` and `True`."""
-
-    text: str
-    schema: Mapping[str, Any] = field(compare=False)
-
-
-@lru_cache(maxsize=512)
-def _known_fault(known: _Known) -> str | None:
-    return schema_fault(known.schema)
 
 
 def bounded_errors(schema: Mapping[str, Any], value: JsonValue) -> Iterator[ValidationError]:

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import canonical_json, digest
+from planner_executor.graph.plan.known_schemas import known_schema_fault
 from planner_executor.graph.plan.patterns import is_match
 from planner_executor.graph.plan.schema_fast_path import ObjectPredicate, fast_object_test, fast_test
 from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
@@ -101,8 +102,6 @@ class ToolSpec:
 
     def schema_fault(self) -> str | None:
         """Return why the schema is invalid or unusable, or None if it is neither."""
-        from planner_executor.graph.plan.bounded_schema import known_schema_fault  # takes long to import
-
         return known_schema_fault(self.schema)
 
     def argument_faults(self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()) -> list[tuple[str, str]]:

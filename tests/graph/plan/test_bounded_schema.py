@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.plan.bounded_schema import bounded_errors, known_schema_fault, schema_fault
+from planner_executor.graph.plan.bounded_schema import bounded_errors, schema_fault
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.reading import read_plan
@@ -243,24 +243,3 @@ def test_a_text_that_does_not_match_is_told_with_its_beginning(pattern: str, tex
 
 def test_a_reference_to_elsewhere_is_no_fault_of_a_schema_by_itself() -> None:
     assert schema_fault({"$ref": "https://a.example/b"}) is None
-
-
-class Looked(dict[str, Any]):
-    """A schema that counts how often somebody looks through it."""
-
-    looks = 0
-
-    def items(self) -> Any:
-        self.looks += 1
-        return super().items()
-
-
-@pytest.mark.parametrize(("length", "is_known"), [(20_000, True), (20_001, False)])
-def test_a_fault_is_remembered_of_schemas_up_to_a_length(length: int, is_known: bool) -> None:
-    schema = Looked(description="x" * (length - len(repr({"description": ""}))))
-
-    known_schema_fault(schema)
-    first = schema.looks
-    known_schema_fault(schema)
-
-    assert (schema.looks < 2 * first) is is_known
