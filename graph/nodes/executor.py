@@ -146,9 +146,7 @@ class Executor:
         if flow.uncertain_calls or flow.limit is not None or waiting or due:
             message = await done_aside(len(plan.steps), partial(message_about, run, plan, flow.uncertain_calls))
             return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[message])
-        if to_refine(plan, run.record):
-            return state_update(run, "revise", results=results, doubts=[])
-        if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
+        if to_refine(plan, run.record) or run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
             return state_update(run, "revise", results=results, doubts=[])
         # Last of all: a run pauses for a cap only if nothing else can be done until then (decision 85).
         if flow.cap is not None:

@@ -1,12 +1,15 @@
 """Parsing of hosts and origins in HTTP headers and settings."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from planner_executor.graph.errors import ConfigError
 
+Entry = TypeVar("Entry")
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(?P<port>\d{1,5}))?")
 
 
@@ -81,12 +84,7 @@ def parse_hosts(text: str, variable: str) -> frozenset[Host]:
     Raises:
         ConfigError: An entry is not a host.
     """
-    hosts = {word: read_host(word) for word in _split(text)}
-    if wrong := [word for word, host in hosts.items() if host is None]:
-        raise ConfigError(
-            f"{variable}: {wrong[0]!r} is not a host; write for example agent.example.com or 10.0.0.5:2024"
-        )
-    return frozenset(host for host in hosts.values() if host is not None)
+    return _read(text, variable, read_host, "a host; write for example agent.example.com or 10.0.0.5:2024")
 
 
 def parse_origins(text: str, variable: str) -> frozenset[str]:
@@ -95,14 +93,14 @@ def parse_origins(text: str, variable: str) -> frozenset[str]:
     Raises:
         ConfigError: An entry is not an origin.
     """
-    origins = {word: read_origin(word) for word in _split(text)}
-    if wrong := [word for word, origin in origins.items() if origin is None]:
-        raise ConfigError(f"{variable}: {wrong[0]!r} is not an origin; write for example https://smith.langchain.com")
-    return frozenset(origin for origin in origins.values() if origin is not None)
+    return _read(text, variable, read_origin, "an origin; write for example https://smith.langchain.com")
 
 
-def _split(text: str) -> list[str]:
-    return re.split(r"[\s,]+", text.strip()) if text.strip() else []
+def _read(text: str, variable: str, read: Callable[[str], Entry | None], expected: str) -> frozenset[Entry]:
+    found = {word: read(word) for word in re.split(r"[\s,]+", text) if word}
+    if wrong := [word for word, entry in found.items() if entry is None]:
+        raise ConfigError(f"{variable}: {wrong[0]!r} is not {expected}")
+    return frozenset(entry for entry in found.values() if entry is not None)
 
 
 def is_secure_address(address: str) -> bool:
