@@ -11,10 +11,10 @@ from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.documents.conversion import CONVERTERS
 from planner_executor.tools.errors import SourceNotReadable
 from planner_executor.tools.extras import EXTRAS, missing_extra
-from planner_executor.tools.files.lookup import root_containing
+from planner_executor.tools.files.lookup import ask_of_file
 from planner_executor.tools.files.root import Root
 from planner_executor.tools.workers.fault import Fault
-from planner_executor.tools.workers.process import Bounds, in_child
+from planner_executor.tools.workers.process import Bounds
 
 CONVERSION = "planner_executor.tools.documents.conversion:convert"
 
@@ -37,14 +37,11 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
         kind = PurePosixPath(path).suffix.lower()
         if kind not in CONVERTERS:
             raise SourceNotReadable(path, f"not one of {', '.join(CONVERTERS)}; read_file reads text")
-        root = root_containing(roots, path)
+        request = {"kind": kind, "start": start, "most": max_characters}
         try:
-            with root.open(path) as stream:
-                request = {"handle": stream.fileno(), "kind": kind, "start": start, "most": max_characters}
-                text = in_child(CONVERSION, request, bounds, (stream.fileno(),))
+            return ask_of_file(roots, path, CONVERSION, request, bounds)
         except Fault as fault:
             raise SourceNotReadable(path, fault.reason) from fault
-        return {"path": path, "folder": root.name, **text}
 
     return StructuredTool.from_function(
         func=convert,

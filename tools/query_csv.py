@@ -8,11 +8,11 @@ from pydantic import Field
 
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import InputRefused
-from planner_executor.tools.files.lookup import root_containing
+from planner_executor.tools.files.lookup import ask_of_file
 from planner_executor.tools.files.root import Root
 from planner_executor.tools.url_display import shortened
 from planner_executor.tools.workers.fault import Fault
-from planner_executor.tools.workers.process import Bounds, in_child
+from planner_executor.tools.workers.process import Bounds
 
 _ALL = "SELECT * FROM data"
 
@@ -42,15 +42,11 @@ def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         limit: int = 100,
         header: bool = True,
     ) -> dict[str, Any]:
-        root = root_containing(roots, path)
         request = {"sql": sql, "params": params or [], "limit": limit, "header": header, "time_s": time_s}
         try:
-            with root.open(path) as stream:
-                request["handle"] = handle = stream.fileno()
-                rows = in_child("planner_executor.tools.tables.csv_table:query", request, bounds, (handle,))
+            return ask_of_file(roots, path, "planner_executor.tools.tables.csv_table:query", request, bounds)
         except Fault as fault:
             raise InputRefused(f"{path!r} has no answer to {shortened(sql)!r}", fault.reason) from fault
-        return {"path": path, "folder": root.name, **rows}
 
     return StructuredTool.from_function(
         func=ask,

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import InputRefused
-from planner_executor.tools.files.lookup import root_containing
+from planner_executor.tools.files.lookup import ask_of_file
 from planner_executor.tools.files.root import Root
 from planner_executor.tools.url_display import shortened
 from planner_executor.tools.workers.fault import Fault
-from planner_executor.tools.workers.process import Bounds, in_child
+from planner_executor.tools.workers.process import Bounds
 
 
 class QueryJsonArgs(ToolArgs):
@@ -32,14 +32,11 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
     bounds = Bounds(time_s=time_s, memory_bytes=1_500_000_000)
 
     def ask(path: str, expression: str = "@") -> dict[str, Any]:
-        root = root_containing(roots, path)
+        task, request = "planner_executor.tools.tables.json_value:query", {"expression": expression}
         try:
-            with root.open(path) as stream:
-                request = {"handle": stream.fileno(), "expression": expression}
-                found = in_child("planner_executor.tools.tables.json_value:query", request, bounds, (stream.fileno(),))
+            return ask_of_file(roots, path, task, request, bounds)
         except Fault as fault:
             raise InputRefused(f"{path!r} has no answer to {shortened(expression)!r}", fault.reason) from fault
-        return {"path": path, "folder": root.name, **found}
 
     return StructuredTool.from_function(
         func=ask,
