@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_values import json_kind
+from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks.playbook import Playbook, face_of
 from planner_executor.graph.words.name_list import listed
@@ -113,7 +114,7 @@ def _at(raw: Any, place: Place) -> JsonValue:
     if not isinstance(found, str | int | float | list | dict):
         raise InputError("param", f"{_written(place)} holds {json_kind(found)}, which is no value for a parameter")
     value: JsonValue = json.loads(json.dumps(found))
-    if "{" in json.dumps(value) and "_result" in json.dumps(value):
+    if references_in(value):
         raise InputError("param", f"{_written(place)} holds a reference; name a place with a value of its own")
     return value
 
@@ -136,16 +137,14 @@ def _replace(raw: Any, place: Place, name: str, value: JsonValue) -> None:
 
 def _places_of(value: JsonValue, raw: Any, place: Place = ()) -> Iterator[Place]:
     """Yield each place in which a value stands: as a whole, or as a text within a text."""
-    if place and type(raw) is type(value) and raw == value:
+    if type(raw) is type(value) and raw == value:
         yield place
     elif isinstance(raw, str):
         if isinstance(value, str | int | float) and not isinstance(value, bool) and _stands_in(value, raw):
             yield place
     elif isinstance(raw, dict | list):
         for key, item in raw.items() if isinstance(raw, dict) else enumerate(raw):
-            if not (
-                isinstance(key, str) and key in ("id", "tool", "tools", "depends_on", "parent") and len(place) == 2
-            ):
+            if len(place) != 2 or key not in ("id", "tool", "tools", "depends_on", "parent"):
                 yield from _places_of(value, item, (*place, key))
 
 

@@ -91,4 +91,4 @@ def _range(takes: Mapping[str, Any], kind: str) -> str:
 
 
 def _joined(parts: list[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

@@ -1,6 +1,6 @@
 """What follows if a step is skipped, or gets its result from a person: said before anybody does it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner_executor.graph.desk.records import ShownRun
@@ -37,4 +37,4 @@ def what_follows(shown: ShownRun, name: str) -> WhatFollows | None:
 
 def result_fields(step: Step) -> Sequence[FormField]:
     """Return the fields for the result of a step."""
-    return fields_of(step.output if isinstance(step.output, Mapping) else None, label="Result")
+    return fields_of(step.output, label="Result")

@@ -161,7 +161,9 @@ def test_a_status_is_that_of_an_error(status: Any, found: int | None) -> None:
     error = ValueError("odd")
     error.status_code = status  # type: ignore[attr-defined]
 
-    assert failure_of(error, NOW).status == found
+    failure = failure_of(error, NOW)
+
+    assert (failure.status, failure.words) == (found, "ValueError: odd" if found is None else "odd")
 
 
 def test_a_failure_without_words_is_its_kind() -> None:

@@ -128,6 +128,7 @@ def test_what_is_too_long_or_too_deep_is_a_fault_before_it_is_evaluated(expressi
         ("ceil(`1e999`)", "cannot be evaluated"),
         ("items[::0]", "cannot be evaluated"),
         ("&a", "cannot be evaluated"),
+        ("join('a')", "Expected 2 arguments for function join(), received 1"),
         ("[`NaN`]", "cannot be evaluated"),
     ],
 )
@@ -205,6 +206,7 @@ def test_within_the_limits_an_expression_gives_what_jmespath_gives(expression: s
         ("length(@)", "x" * 64, 2, 8),
         ("to_string(@)", [1, 2, 3], 2 + 1 + (8 * 4 + 3 * 8) // 16, 7),
         ("reverse(@)", "x" * 31, 2 + 1 + 1, 31),
+        ("not_null('xxxxxxxx', @)", ["a"] * 64, 3 + 64, 8),
         ("join('', @)", ["a"] * 64, 3 + 1 + 1 + (8 * 65 + 64) // 16, 64),
         ("join('xxxxxxxx', @)", ["a"] * 64, 3 + 1 + 1 + (8 * 65 + 64) // 16 + 8 * 64 // 16, 64 + 8 * 63),
     ],
@@ -283,3 +285,12 @@ def test_our_functions_give_what_they_say(expression: str, value: Any, given: An
 def test_digits_are_a_count_from_none_to_twelve(digits: str) -> None:
     with pytest.raises(ExpressionError, match="at most one count of digits, from 0 to 12"):
         evaluate(f"round(@, {digits})", 1.0)
+
+
+def test_a_value_that_is_nested_too_deeply_is_refused() -> None:
+    nested: Any = []
+    for _ in range(20_000):
+        nested = [nested]
+
+    with pytest.raises(ExpressionError, match="nested too deeply"):
+        evaluate("@", nested)

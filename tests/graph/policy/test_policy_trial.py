@@ -141,3 +141,116 @@ def test_limits_are_tried_on_a_run_and_what_its_record_cannot_tell_is_unknown(
     assert not any(one.differs for one in tried(policy, call("f", to="x"), call("p", to="ana"), was=policy)) or (
         would == "denied"
     )
+
+
+EARLIER = {"key": "c", "run": "t.1", "step": "p", "seq": 7}
+GIVEN = {"what": "answer", "by": ["os:somebody"], "step": "f", "value": "150"}
+REDACTED = drafted("plan_revised", {"plan": {**PLAN, "answer": "[redacted]"}})
+STARTED, REVISED, APPROVED = drafted("run_started"), drafted("plan_revised", {"plan": PLAN}), drafted("decided")
+BY_RULE = drafted("decided", {"by": "policy"})
+SHOWN: dict[str, Any] = {"approval": "always"}
+FREE: dict[str, Any] = {"approval": "never"}
+
+
+def whole(policy: dict[str, Any], *drafts: Draft, was: Any = None) -> list[tuple[str, str, str]]:
+    """What is found of a run of these events alone: of what, what was and what would be."""
+    happened = [Event(place, one.kind, one.step, 0.0, one.payload) for place, one in enumerate(drafts, 1)]
+    before, after = (
+        ExecutionTerms(TOOLS, raw.get("approval", "always"), policy_from(raw, "p")) for raw in (was or {}, policy)
+    )
+    args = {event.seq: event.payload.get("args") for event in happened}
+    return [(one.what, one.was, one.would) for one in PolicyTrial(project(happened), before, after, args).of(happened)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "drafts", "found"),
+    [
+        (SHOWN, (APPROVED,), []),
+        (SHOWN, (REVISED, drafted("decided", {"decision": "feedback"}), APPROVED, APPROVED), [("asked", "asked")]),
+        (SHOWN, (REVISED, BY_RULE), [("let through", "asked")]),
+        (SHOWN, (REVISED, drafted("decided", {"decision": "feedback"}), BY_RULE), [("let through", "asked")]),
+        (SHOWN, (REVISED, APPROVED, REVISED, BY_RULE), [("asked", "asked"), ("let through", "let through")]),
+        (FREE, (REVISED, APPROVED, REVISED, APPROVED), [("asked", "let through"), ("asked", "asked")]),
+        (FREE, (REVISED, BY_RULE, REVISED, BY_RULE), [("let through", "let through")] * 2),
+        (SHOWN, (drafted("plan_revised", {"plan": {"steps": [{"id": "1"}]}}), APPROVED), [("asked", "unknown")]),
+        (SHOWN, (REDACTED, APPROVED), [("asked", "unknown")]),
+    ],
+)  # fmt: skip
+def test_a_plan_is_tried_once_it_comes_into_force(policy: Any, drafts: Any, found: list[tuple[str, str]]) -> None:
+    assert whole(policy, STARTED, *drafts) == [("the plan", *each) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("approval", "whys"),
+    [("always", ["it is shown before it runs"] * 2), ("never", ["", "it widened what was approved"])],
+)
+def test_why_a_revision_would_be_shown_is_told(approval: str, whys: list[str]) -> None:
+    found = tried({"approval": approval}, REVISED, APPROVED)
+
+    assert [one.why for one in found if one.what == "the plan"] == whys
+
+
+def test_others_would_decide_only_about_a_plan_that_would_be_shown() -> None:
+    staff = {"approvers": {"roles": ["staff"]}}
+
+    assert len(whole({**staff, **SHOWN}, STARTED, REVISED, APPROVED)) == 2
+    assert len(whole({**staff, **FREE}, STARTED, REVISED, APPROVED)) == 1
+    assert len(whole({**staff, **SHOWN}, STARTED, REVISED, BY_RULE)) == 1
+    assert tried({}, was=staff)[1].why == "by other rules, anybody has to approve"
+
+
+def test_a_call_was_asked_about_if_it_was_held_or_settled_with_the_plan_and_is_tried_once() -> None:
+    settled = drafted("decided", {"with_plan": [{"key": "kp", "place": "p", "tool": "pay"}]})
+    held = drafted("step_held", {"key": "kp", "tool": "pay", "args": {}, "labels": {}}, "p")
+    once = call("p", to="ana")
+
+    assert whole({}, STARTED, REVISED, settled, once)[1:] == [("pay", "asked", "let through")]
+    assert whole({}, STARTED, REVISED, APPROVED, held, once, once)[1:] == [("pay", "asked", "let through")]
+    assert whole({}, STARTED, REVISED, APPROVED, once, once)[1:] == [("pay", "let through", "let through")]
+    stepless = drafted("call_started", {"key": "k", "tool": "pay", "args": {}})
+    assert whole({}, STARTED, REVISED, APPROVED, stepless)[1:] == []
+
+
+@pytest.mark.parametrize("why", [{"before": [EARLIER]}, {"values": [GIVEN]}])
+def test_a_call_that_rests_on_what_happened_or_was_given_would_be_asked_about(why: dict[str, Any]) -> None:
+    held = drafted("step_held", {"key": "kp", "tool": "pay", "args": {}, "labels": {}, **why}, "p")
+
+    assert whole(FREE, STARTED, REVISED, APPROVED, held, call("p", to="ana"))[1:] == [("pay", "asked", "asked")]
+
+
+def test_the_labels_of_a_held_call_are_those_that_it_was_held_with() -> None:
+    held = drafted("step_held", {"key": "kq", "tool": "pay", "args": {}, "labels": {}}, "q")
+
+    assert tried({}, held, call("q", to="eve"))[-1].would == "let through"
+
+
+@pytest.mark.parametrize(("tool", "args"), [("pay", None), ("gone", {"to": "ana"}), ("pay", {"to": "[redacted]"})])
+def test_a_refusal_of_which_too_little_is_known_is_unknown(tool: str, args: Any) -> None:
+    refused = drafted("call_refused", {"tool": tool, "why": "no", "args": args or {}}, "m")
+
+    assert [one.was for one in tried({}, refused, args={} if args is None else None)[1:]] == ["unknown"]
+
+
+def test_caps_on_what_is_no_tool_count_in_any_case_and_those_on_tools_if_they_were_called() -> None:
+    def caps(policy: dict[str, Any]) -> list[str]:
+        return [one.why for one in tried(policy, call("f", to="x")) if one.what == "the run"]
+
+    assert caps({"rates": {"model": "5/second"}}) != [] and caps({"rates": {"pay": "5/second"}}) == []
+    assert caps({"limits": {"per_day": {"tool_calls": 5}}}) != []
+
+
+def test_a_call_of_a_model_is_unknown_unless_one_of_the_policies_tells() -> None:
+    takes = {"tools": {"pay": {"args": {"to": {"untrusted_from": ["find"]}}}}}
+
+    assert tried(takes, call("m", to="ana"), was=takes)[-1].would == "let through"
+    assert tried({}, call("m", to="ana"), was=FREE)[-1].would == "unknown"
+    assert tried({}, call("zzz", to="ana"))[-1].would == "let through"
+
+
+def test_calls_of_a_plan_that_is_not_known_are_tried_by_their_arguments() -> None:
+    lost = drafted("plan_revised", {"plan": {"steps": [{"id": "1"}]}})
+    gone = {"steps": [*PLAN["steps"], {"id": "g", "objective": "o", "tools": ["gone"]}]}
+
+    assert whole({}, STARTED, lost, APPROVED, call("p", to="ana"))[1:] == [("pay", "let through", "let through")]
+    other = drafted("plan_revised", {"plan": gone})
+    assert whole({}, STARTED, other, APPROVED, call("m", to="ana"))[1:] == [("pay", "let through", "let through")]

@@ -62,7 +62,11 @@ def test_a_step_without_an_end_or_with_one_too_early_took_no_time(ended: float |
 def test_a_plan_of_which_nothing_has_run_has_no_time() -> None:
     found = timeline(PLAN, {}, {}, 20.0)
 
-    assert (found.began_at, found.span_s, {bar.width for bar in found.bars}) == (0.0, 0.0, {0.0})
+    assert (found.began_at, found.span_s, {(bar.width, bar.critical) for bar in found.bars}) == (
+        0.0,
+        0.0,
+        {(0.0, False)},
+    )
 
 
 @pytest.mark.parametrize(
