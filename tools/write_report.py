@@ -10,7 +10,7 @@ from pydantic import Field
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import FileNotWritten, PathRefused
 from planner_executor.tools.files.root import Root
-from planner_executor.tools.files.writing import write, write_preview
+from planner_executor.tools.files.writing import write, write_preview, written
 from planner_executor.tools.report.own_files import OwnFiles
 from planner_executor.tools.report.rendering import render
 
@@ -44,13 +44,11 @@ def write_report(workspace: Path) -> BaseTool:
         _check_suffix(root, path)
         report = render(content, title)
         data = _encoded(report.markdown, path)
-        try:
+        with written(path):
             may_replace = overwrite or own.has(path)
             if may_replace or not root.has(path):
                 own.note(path, data)
             write(root, path, data, overwrite=may_replace)
-        except OSError as error:
-            raise FileNotWritten(path, error.strerror or type(error).__name__) from error
         return {"path": _shown(root.path / path), "bytes": len(data), "statements": report.statements}
 
     def preview(

@@ -1,7 +1,6 @@
 """Storage of a graph: the checkpointer and its ledger."""
 
 import os
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -17,14 +16,14 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.checkpoints.saver import SharingSaver
-from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
+from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.database_name import IN_MEMORY
 from planner_executor.graph.ledger.drivers import file_of, open_ledger
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.seal import key_from_environment
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
-from planner_executor.graph.ledger.sqlite.file import advice, prepare
+from planner_executor.graph.ledger.sqlite.file import prepare, used
 
 DATABASE = "planner-executor.db"
 
@@ -71,7 +70,7 @@ async def _in_file(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
     It does not wait for the disk: a commit of the ledger does, for both.
     """
     wait_s = busy_timeout_with(str(path)).left_s
-    try:
+    with used(str(path)):
         if str(path) != IN_MEMORY:
             await run_sync(lambda: prepare(Path(path), wait_s))
         async with aiosqlite.connect(str(path)) as connection:
@@ -83,8 +82,6 @@ async def _in_file(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
             finally:
                 async with saver.lock:
                     pass  # LangGraph does not wait for a cancelled node's last write; cut off, it would lock the file
-    except sqlite3.Error as error:
-        raise LedgerUnavailableError(str(path), advice(error)) from error
 
 
 def ledger_of(

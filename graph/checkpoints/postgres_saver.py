@@ -3,8 +3,8 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -28,7 +28,7 @@ from planner_executor.graph.checkpoints.saver import NO_NAME, UNREADABLE, strict
 from planner_executor.graph.checkpoints.saver_from_threads import FromThreads
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
 from planner_executor.graph.ledger.address import shown_address
-from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, is_pooled, parameters
+from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, is_pooled, parameters, used
 from planner_executor.graph.ledger.postgres.texts import read_text, stored_text
 from planner_executor.graph.ledger.postgres.thread_tables import (
     BEFORE,
@@ -60,7 +60,7 @@ async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
         LedgerUnavailableError: The database cannot be used.
     """
     name = shown_address(address)
-    try:
+    with used(name):
         given, pooled = await run_sync(lambda: _set_up(address))
         settings = {**given, "autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
         if pooled:
@@ -74,8 +74,6 @@ async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
             open=False,
         ) as pool:
             yield PostgresSaver(pool, name, address, pooled=pooled)
-    except psycopg.Error as error:
-        raise LedgerUnavailableError(name, advice(error)) from error
 
 
 class OneByOne(psycopg.AsyncCursor[DictRow]):
@@ -197,7 +195,7 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
         """Lend a cursor; `pipeline` is for statements that belong together, which go in one transaction."""
-        with self._told():
+        with used(self._database):
             async with self._turns, self._pool.connection() as connection:
                 if not pipeline:
                     async with connection.cursor(binary=True, row_factory=dict_row) as cursor:
@@ -209,13 +207,6 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
                     connection.cursor(binary=True, row_factory=dict_row) as cursor,
                 ):
                     yield cursor
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise LedgerUnavailableError(self._database, advice(error)) from error
 
 
 def _storable(checkpoint: Checkpoint) -> Checkpoint:

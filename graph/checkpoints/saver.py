@@ -2,8 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -15,7 +15,7 @@ from planner_executor.graph.checkpoints.lean_saver import LeanSaver, Place, Writ
 from planner_executor.graph.checkpoints.saver_from_threads import FromThreads
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
-from planner_executor.graph.ledger.sqlite.file import RESTORE, advice
+from planner_executor.graph.ledger.sqlite.file import RESTORE, used
 from planner_executor.graph.ledger.sqlite.thread_tables import (
     Statement,
     copied_thread,
@@ -52,7 +52,7 @@ class SharingSaver(FromThreads, LeanSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint; see `AsyncSqliteSaver.aget_tuple`."""
         try:
-            with self._unavailable_errors():
+            with used(self._database):
                 found = await super().aget_tuple(config)
             if found is not None and "channel_values" not in found.checkpoint:
                 raise TypeError("it holds no state")
@@ -122,7 +122,7 @@ class SharingSaver(FromThreads, LeanSaver):
     async def _turn(self) -> AsyncIterator[None]:
         """Write as patiently as the ledger does, and leave nothing half written."""
         async with self._turns:
-            with self._unavailable_errors():
+            with used(self._database):
                 if (waits := self._patience.pragma) != self._waits:
                     await self.conn.execute(waits)
                     self._waits = waits
@@ -132,10 +132,3 @@ class SharingSaver(FromThreads, LeanSaver):
                 except sqlite3.Error:
                     await self.conn.rollback()
                     raise
-
-    @contextmanager
-    def _unavailable_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise LedgerUnavailableError(self._database, advice(error)) from error

@@ -8,13 +8,12 @@ from pydantic import Field, JsonValue
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.checks import check_faults
-from planner_executor.graph.playbooks.playbook import LARGEST, content_of
+from planner_executor.graph.playbooks.playbook import content_of, value_in
 from planner_executor.graph.record.check_results import Evidence, findings
 from planner_executor.graph.record.run_status import EndStatus
-from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, to_yaml
+from planner_executor.graph.text.plan_yaml import to_yaml
 from planner_executor.graph.words.name_list import counted
 from planner_executor.graph.words.tables import ClosedTable, Shape, read
-from planner_executor.graph.words.unreadable import unreadable
 
 ENDING = ".cases"
 """What the name of the folder of cases ends with; it lies beside the playbook."""
@@ -78,10 +77,7 @@ class Case(ClosedTable):
         Raises:
             InputError: The file cannot be read, or is no case.
         """
-        try:
-            raw = plan_from_yaml(_text(path)).plan
-        except YamlFault as fault:
-            raise InputError("case", f"{path}, line {fault.line + 1}: {fault}") from fault
+        raw = value_in(content_of(path), "case", path)
         case, faults = read(Annotated[cls, Shape("must be an object with {names}")], raw)
         words = [f"{'.'.join(place)} {why}".strip() for place, why in faults]
         if words := words or [fault for check in case.checks for fault in check_faults(check, case.tools)]:
@@ -126,16 +122,6 @@ def cases_beside(playbook: str) -> dict[str, Path]:
 def folder_of_cases(playbook: str) -> Path:
     """Return the folder for the cases of a playbook's file."""
     return Path(playbook).with_suffix(ENDING)
-
-
-def _text(path: Path) -> str:
-    content = content_of(path)
-    if len(content) > LARGEST:
-        raise InputError("case", f"{path} has more than {LARGEST} bytes")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError("case", f"{path}: {unreadable(error)}") from error
 
 
 def _first_out_of_order(calls: Sequence[ExpectedCall], made: Sequence[MadeCall]) -> ExpectedCall | None:

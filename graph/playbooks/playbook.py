@@ -66,17 +66,7 @@ class Playbook:
         Raises:
             InputError: It is no playbook.
         """
-        if len(content) > LARGEST:
-            raise InputError("playbook", f"{path} has more than {LARGEST} bytes")
-        from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml  # YAML takes long to import
-
-        try:
-            raw = plan_from_yaml(content.decode()).plan
-        except UnicodeDecodeError as error:
-            raise InputError("playbook", f"{path}: {unreadable(error)}") from error
-        except YamlFault as fault:
-            raise InputError("playbook", f"{path}, line {fault.line + 1}: {fault}") from fault
-        return cls.of(raw, path)
+        return cls.of(value_in(content, "playbook", path), path)
 
     @classmethod
     def of(cls, raw: Any, path: str = "") -> "Playbook":
@@ -219,6 +209,24 @@ def content_of(path: str | Path) -> bytes:
             return file.read(LARGEST + 1)
     except OSError as error:
         raise InputError("playbook", f"{path}: {unreadable(error)}") from error
+
+
+def value_in(content: bytes, kind: str, path: str | Path) -> Any:
+    """Return the JSON value that a YAML file holds, which is to be a playbook or a case.
+
+    Raises:
+        InputError: It is too large, or no such YAML.
+    """
+    if len(content) > LARGEST:
+        raise InputError(kind, f"{path} has more than {LARGEST} bytes")
+    from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml  # YAML takes long to import
+
+    try:
+        return plan_from_yaml(content.decode()).plan
+    except UnicodeDecodeError as error:
+        raise InputError(kind, f"{path}: {unreadable(error)}") from error
+    except YamlFault as fault:
+        raise InputError(kind, f"{path}, line {fault.line + 1}: {fault}") from fault
 
 
 def face_of(tool: ToolSpec) -> dict[str, Any]:

@@ -4,7 +4,8 @@ import errno
 import os
 import stat
 import unicodedata
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Literal
 from uuid import uuid4
 
@@ -34,20 +35,30 @@ def write(root: Root, path: str, content: bytes, *, overwrite: bool) -> Outcome:
         FileNotWritten: Another file is there and may not be replaced, or the system refused.
     """
     _check_kind(root, path)
+    with written(path), root.place(path, make=True) as place:
+        there = place.look()
+        if there is None:
+            _check_case(place)
+            _put(place, content, None)
+            return "created"
+        root.check_own(place)
+        if _holds(place, there, content):
+            return "unchanged"
+        if not overwrite:
+            raise FileNotWritten(path, EXISTS)
+        _put(place, content, stat.S_IMODE(there.st_mode) & 0o777)
+        return "replaced"
+
+
+@contextmanager
+def written(path: str) -> Iterator[None]:
+    """Say that this path was not written if the system refuses within the block.
+
+    Raises:
+        FileNotWritten: It refused.
+    """
     try:
-        with root.place(path, make=True) as place:
-            there = place.look()
-            if there is None:
-                _check_case(place)
-                _put(place, content, None)
-                return "created"
-            root.check_own(place)
-            if _holds(place, there, content):
-                return "unchanged"
-            if not overwrite:
-                raise FileNotWritten(path, EXISTS)
-            _put(place, content, stat.S_IMODE(there.st_mode) & 0o777)
-            return "replaced"
+        yield
     except OSError as error:
         raise FileNotWritten(path, error.strerror or type(error).__name__) from error
 
@@ -92,15 +103,13 @@ def move_preview(root: Root, path: str, to: str) -> str:
     """
     _check_kind(root, path)
     _check_kind(root, to)
-    try:
+    with written(to):
         with root.place(path) as source:
             if (found := source.look()) is None:
                 raise root.missing(path)
             root.check_own(source)
         if root.has(to):
             raise FileNotWritten(to, TAKEN)
-    except OSError as error:
-        raise FileNotWritten(to, error.strerror or type(error).__name__) from error
     size = "1 byte" if found.st_size == 1 else f"{found.st_size:,} bytes"
     return f"rename {path}\n    to {to}\n{size}, unchanged"
 
@@ -115,24 +124,21 @@ def move(root: Root, path: str, to: str) -> None:
     """
     _check_kind(root, path)
     _check_kind(root, to)
-    try:
-        with root.place(path) as source, root.place(to, make=True) as target:
-            old, new = source.look(), target.look()
-            if old is None:
-                raise root.missing(path)
-            if _is_same_place(source, target):
-                raise FileNotWritten(to, "it is the same place, upper and lower case aside; choose another path")
-            if new is None:
-                root.check_own(source)
-                _check_case(target)
-                _carry(source, target)
-            elif old.st_nlink == 2 and os.path.samestat(old, new):
-                os.unlink(source.name, dir_fd=source.folder)
-            else:
-                raise FileNotWritten(to, TAKEN)
-            _sync(target.folder)
-    except OSError as error:
-        raise FileNotWritten(to, error.strerror or type(error).__name__) from error
+    with written(to), root.place(path) as source, root.place(to, make=True) as target:
+        old, new = source.look(), target.look()
+        if old is None:
+            raise root.missing(path)
+        if _is_same_place(source, target):
+            raise FileNotWritten(to, "it is the same place, upper and lower case aside; choose another path")
+        if new is None:
+            root.check_own(source)
+            _check_case(target)
+            _carry(source, target)
+        elif old.st_nlink == 2 and os.path.samestat(old, new):
+            os.unlink(source.name, dir_fd=source.folder)
+        else:
+            raise FileNotWritten(to, TAKEN)
+        _sync(target.folder)
 
 
 def _put(place: Place, content: bytes, replaced_mode: int | None) -> None:

@@ -1,6 +1,5 @@
 """`planner-executor migrate`: migrate an older database to this version."""
 
-import sqlite3
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +10,9 @@ from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.database_name import shown
-from planner_executor.graph.ledger.sqlite.file import advice
+from planner_executor.graph.ledger.sqlite.file import used
 from planner_executor.graph.ledger.sqlite.migration import Migration, forecast
 from planner_executor.graph.ledger.sqlite.schema import VERSION
 from planner_executor.graph.words.name_list import counted
@@ -53,7 +51,5 @@ def _changes(ahead: Migration, verb: str) -> str:
 
 
 def _forecast(db: str | Path) -> Migration:
-    try:
+    with used(str(db)):
         return forecast(str(db))
-    except sqlite3.Error as error:
-        raise LedgerUnavailableError(str(db), advice(error)) from error

@@ -11,7 +11,7 @@ import psycopg
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
 from planner_executor.graph.ledger.address import shown_address
 from planner_executor.graph.ledger.postgres.pulse import Pulse
-from planner_executor.graph.ledger.postgres.server import Server, advice
+from planner_executor.graph.ledger.postgres.server import Server, advice, used
 from planner_executor.graph.ledger.postgres.sharing import Shared, shared
 from planner_executor.graph.ledger.postgres.transaction import Transaction
 from planner_executor.graph.ledger.postgres.workers import ASIDE, LANES, lane_of
@@ -70,10 +70,8 @@ class Database:
 
     async def compact(self) -> None:
         """Let the server forget the rows that were replaced, on a connection that is in no transaction."""
-        try:
+        with used(self.name):
             await asyncio.to_thread(_forget, self._address)
-        except psycopg.Error as error:
-            raise LedgerUnavailableError(self.name, advice(error)) from error
 
     async def close(self) -> None:
         """Release the connections, which are closed with their last user; a later call opens new ones."""

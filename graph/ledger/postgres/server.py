@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -139,6 +140,19 @@ def is_pooled(connection: Connection) -> bool:
     """Whether a pooler answers in the place of the server: it makes up the process number that a client is given."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
+
+
+@contextmanager
+def used(name: str) -> Iterator[None]:
+    """Say that a database cannot be used if its server fails within the block.
+
+    Raises:
+        LedgerUnavailableError: It failed.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        raise LedgerUnavailableError(name, advice(error)) from error
 
 
 def advice(error: psycopg.Error) -> str:

@@ -9,7 +9,7 @@ from weakref import finalize
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
 from planner_executor.graph.ledger.sqlite.connection import Connection
-from planner_executor.graph.ledger.sqlite.file import advice
+from planner_executor.graph.ledger.sqlite.file import advice, used
 from planner_executor.graph.ledger.sqlite.writer import Pulse
 from planner_executor.graph.ledger.sqlite.writers import SharedWriter, writer_of
 
@@ -60,10 +60,8 @@ class Database:
 
     async def aside(self, work: Callable[[str], Result]) -> Result:
         """Work on the file on another thread than the writer's, which must go on with the heartbeats."""
-        try:
+        with used(self.name):
             return await asyncio.to_thread(work, self.name)
-        except sqlite3.Error as error:
-            raise LedgerUnavailableError(self.name, advice(error)) from error
 
     async def close(self) -> None:
         """Release the file, which is closed with its last user; a later call opens it again."""

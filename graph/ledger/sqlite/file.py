@@ -3,7 +3,8 @@
 import os
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -98,6 +99,19 @@ ADVICE = {
     "no such table": RESTORE,
     "no such column": "another application has a table of that name; name another file",
 }
+
+
+@contextmanager
+def used(name: str) -> Iterator[None]:
+    """Say that a database cannot be used if SQLite fails within the block.
+
+    Raises:
+        LedgerUnavailableError: It failed.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerUnavailableError(name, advice(error)) from error
 
 
 def advice(error: sqlite3.Error) -> str:
