@@ -17,7 +17,7 @@ from benchmarks.models.page import trial_page
 from planner_executor.graph.calls.rate_limit import process_rate_limiter
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.commands.eval import toolset_factory
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, command_screen
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, on_screen
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
 from planner_executor.graph.cli.screen import Screen
@@ -42,26 +42,32 @@ Only = Annotated[list[str] | None, typer.Option("--only", metavar="GOAL", help="
 Tokens = Annotated[int | None, typer.Option("--tokens", min=1, help="Budget of the trial. Default: 2,000,000.")]
 
 
+@on_screen
 @with_option_groups
 def trial(
-    *, given: ModelOptions, config: options.ConfigFile = None, out: Out = None, only: Only = None, tokens: Tokens = None
+    *,
+    screen: Screen,
+    given: ModelOptions,
+    config: options.ConfigFile = None,
+    out: Out = None,
+    only: Only = None,
+    tokens: Tokens = None,
 ) -> None:
     """Run each goal once with a plan that is revised after a failure, and write a page of what came of it.
 
     Finished goals are kept: if interrupted, the same command continues.
     """
-    with command_screen() as screen:
-        setup = Setup.default().changed(models=given.models, config=config)
-        suite = chosen(read_goals()[0], only or (), tokens)
-        name = re.sub(r"[^\w.-]+", "-", setup.role_models.planner.name)
-        folder = out or Path("evaluations") / f"models-{name}"
-        results = asyncio.run(tried(suite, setup, folder, screen))
-        page = folder / PAGE
-        page.write_text(asyncio.run(page_of(results, folder)), "utf-8")
-        screen.say(f"page: {page}, records: {folder / RECORDS}")
-        if results.stopped:
-            screen.complain(results.stopped)
-        raise typer.Exit(ENDED_OTHERWISE if results.stopped else 0)
+    setup = Setup.default().changed(models=given.models, config=config)
+    suite = chosen(read_goals()[0], only or (), tokens)
+    name = re.sub(r"[^\w.-]+", "-", setup.role_models.planner.name)
+    folder = out or Path("evaluations") / f"models-{name}"
+    results = asyncio.run(tried(suite, setup, folder, screen))
+    page = folder / PAGE
+    page.write_text(asyncio.run(page_of(results, folder)), "utf-8")
+    screen.say(f"page: {page}, records: {folder / RECORDS}")
+    if results.stopped:
+        screen.complain(results.stopped)
+    raise typer.Exit(ENDED_OTHERWISE if results.stopped else 0)
 
 
 def chosen(suite: Suite, only: Sequence[str], tokens: int | None) -> Suite:
