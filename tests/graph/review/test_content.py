@@ -35,6 +35,7 @@ def test_every_request_fits_the_schema_with_one_entry_for_each_action(file: Path
     content, actions = request["review"]["actions"], request["action_requests"]
     assert [one["name"] for one in content] == [one["name"] for one in actions]
     assert [one["decisions"] for one in content] == [one["allowed_decisions"] for one in request["review_configs"]]
+    assert ReviewContent.model_validate(request["review"]).to_json() == request["review"]  # so it is kept as text
 
 
 def test_an_unknown_field_is_none_of_the_schema() -> None:
