@@ -75,5 +75,5 @@ def in_order(steps: Sequence[tuple[str, Any]], order: str) -> list[Any]:
     >>> in_order([("a", {"id": "a"}), ("b", {"id": "b"}), ("new:1", {"id": "c"})], "new:1,b,zzz")
     [{'id': 'c'}, {'id': 'b'}, {'id': 'a'}]
     """
-    places = {key: place for place, key in enumerate(order.split(",")) if key}
-    return [step for _, step in sorted(steps, key=lambda one: places.get(one[0], len(places)))]
+    places = {key: place for place, key in enumerate(order.split(","))}
+    return [step for _, step in sorted(steps, key=lambda one: places.get(one[0], len(order)))]

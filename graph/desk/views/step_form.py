@@ -49,7 +49,7 @@ def argument_fields(step: Mapping[str, Any], does: str, tools: Tools) -> list[Fo
     """Return the fields for the arguments of a step if these tools do it, with commas between their names."""
     known = [tools[name].schema for name in names_in(does) if name in tools]
     schema: Any = None
-    if known and len(known) == len(names_in(does)):
+    if len(known) == len(names_in(does)):
         # A model gives what is left empty, to whichever of its tools.
         schema = (
             known[0] if "tool" in step and len(known) == 1 else {name: _merged(known, name) for name in NAMED_PARTS}

@@ -10,7 +10,6 @@ from jsonschema import Draft202012Validator
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_schema import MAX_TOOLS, plan_schema, revision_schema
-from planner_executor.graph.plan.normalization import MOST_LOOKS
 from planner_executor.graph.plan.reading import read_plan
 
 NODE = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}}}
@@ -242,7 +241,7 @@ def test_a_plan_may_be_a_look_instead() -> None:
     looks, plain = plan_schema((), TOOLS), plan_schema(())
 
     calls = {"anyOf": [looks["properties"]["look"]["items"]["anyOf"][place] for place in (0, 1)]}
-    assert looks["properties"]["look"] == {"type": "array", "minItems": 1, "maxItems": MOST_LOOKS, "items": calls}
+    assert looks["properties"]["look"] == {"type": "array", "minItems": 1, "maxItems": 8, "items": calls}
     assert [one["properties"]["tool"]["enum"] for one in calls["anyOf"]] == [["search"], ["write"]]
     assert (looks["required"], plain["required"], plain["additionalProperties"]) == ([], ["steps"], False)
     assert (
