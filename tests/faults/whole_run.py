@@ -9,7 +9,7 @@ ledger, each write of the checkpointer, each effect and each model call.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,16 @@ from planner_executor import build_graph
 from planner_executor.graph.checkpoints.postgres_saver import PostgresSaver, open_postgres_saver
 from planner_executor.graph.checkpoints.saver import SharingSaver
 from planner_executor.graph.ledger.address import is_address
+from planner_executor.graph.ledger.lease import PACE
+from planner_executor.graph.ledger.ownership import Held
 from planner_executor.graph.ledger.postgres.database import Database as PostgresDatabase
+from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
-from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.sqlite.database import Database
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.pulse import beats_of
+from planner_executor.graph.ledger.tables.known_leases import KnownLeases
+from planner_executor.graph.ledger.tables.ledger import SqlLedger
 from planner_executor.graph.testing import on_thread, step
 from planner_executor.tools.errors import NothingHappened
 
@@ -187,13 +191,10 @@ class WatchedLedger(SqliteLedger):
     """A ledger in such a database."""
 
     def __init__(self, path: Path, boundary: Boundary) -> None:
-        self._boundary = boundary
-        super().__init__(path)
-
-    def _database(self, name: str, held: Collection[Lease], beat_s: float) -> Database:
-        database = WatchedDatabase(name, beats_of(held), beat_s)
-        database.boundary = self._boundary
-        return database
+        held: Held = {}
+        database = WatchedDatabase(str(path), beats_of(held), PACE.beat_s)
+        database.boundary = boundary
+        SqlLedger.__init__(self, database, None, PACE, held, KnownLeases())
 
 
 class WatchedPostgres(PostgresDatabase):
@@ -212,13 +213,10 @@ class WatchedPostgresLedger(PostgresLedger):
     """A ledger in such a database."""
 
     def __init__(self, address: str, boundary: Boundary) -> None:
-        self._boundary = boundary
-        super().__init__(address)
-
-    def _database(self, address: str, held: Collection[Lease], beat_s: float) -> PostgresDatabase:
-        database = WatchedPostgres(address, lambda: tuple(held), beat_s)
-        database.boundary = self._boundary
-        return database
+        held: Held = {}
+        database = WatchedPostgres(address, lambda: tuple(held), PACE.beat_s)
+        database.boundary = boundary
+        SqlLedger.__init__(self, database, None, PACE, held, HeldLeases())
 
 
 class Watched(BaseCheckpointSaver[Any]):
