@@ -25,6 +25,7 @@ from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.verification import Verification
 from planner_executor.graph.lifetime import OpenOnUse
 from planner_executor.graph.plain_text.sanitize import check_texts
+from planner_executor.graph.plan.json_values import Json
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.starting import plan_here
 from planner_executor.graph.policy.terms import Comparison
@@ -142,9 +143,9 @@ class AsyncAgent:
         *,
         constraints: Sequence[str] = (),
         tags: Sequence[str] = (),
-        plan: JsonValue = None,
+        plan: Json = None,
         playbook: Playbook | None = None,
-        params: Mapping[str, JsonValue] | None = None,
+        params: Mapping[str, Any] | None = None,
         thread: str | None = None,
         setup: Mapping[str, Any] | None = None,
         by: Person | None = None,
@@ -243,7 +244,7 @@ class AsyncAgent:
         *,
         limits: Mapping[str, Any] | None = None,
         feedback: str | None = None,
-        plan: JsonValue = None,
+        plan: Json = None,
         take_over: bool = False,
         setup: Mapping[str, Any] | None = None,
         by: Person | None = None,
@@ -290,7 +291,7 @@ class AsyncAgent:
         run: str,
         step: str,
         *,
-        values: Mapping[str, JsonValue] | None = None,
+        values: Mapping[str, Any] | None = None,
         thread: str | None = None,
         take_over: bool = False,
         setup: Mapping[str, Any] | None = None,
@@ -388,7 +389,7 @@ class AsyncAgent:
         await watch_until_still(lambda: self.show(run), draw, monotonic, asyncio.sleep)
 
     async def edit(
-        self, run: str, plan: JsonValue, *, by: Person | None = None, on_progress: ProgressCallback | None = None
+        self, run: str, plan: Json, *, by: Person | None = None, on_progress: ProgressCallback | None = None
     ) -> Run:
         """Propose another plan for what is left of a waiting or paused run; it is reviewed.
 
@@ -680,7 +681,7 @@ class AsyncAgent:
         """
         return await revoke(await self._all_runs(), approval, str(await self._actor(by)))
 
-    async def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
+    async def supply(self, run: str, step: str, value: Json, *, by: Person | None = None) -> Run:
         """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
 
         Args:

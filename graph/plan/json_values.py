@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from pydantic import JsonValue
 
@@ -13,6 +13,9 @@ MAX_DEPTH = 100
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 LONG_INTEGER = "an integer beyond 64 bits; write it as text"
 INT64 = (-(2**63), 2**64 - 1)
+
+Json: TypeAlias = dict[str, Any] | list[Any] | str | float | bool | None
+"""JSON as a caller gives it. A type checker takes no variable for a `JsonValue`, whose dicts hold that type alone."""
 
 
 def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:

@@ -10,7 +10,12 @@ def synchronous() -> Run:
     agent.list(status="wating")  # error
     agent.resume(run.id, run.decide(approve=True), unsen=True)  # error
     agent.resume(page.runs[0].id, run.decide(aprove=True))  # error
-    return agent.retry(run.id, limits={"tool_calls": 20})
+    plan = {"steps": [{"id": "a", "tool": "pay", "args": {"amount": 3.5}, "depends_on": []}]}
+    found = {"rows": [{"city": "Oslo", "people": [1, 2]}]}
+    agent.start("A goal", plan=plan, params=found)
+    agent.edit(run.id, [*plan["steps"]])
+    agent.fork(agent.supply(run.id, "a", found).id, "a", values=found)
+    return agent.retry(run.id, limits={"tool_calls": 20}, plan=plan)
 
 
 async def asynchronous() -> Run:
