@@ -1,7 +1,7 @@
 """The compiled graph as its callers have it: what they give is bounded and checked before any node runs."""
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
@@ -17,6 +17,12 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     """The compiled graph; its input is brought into a form that a serializer can keep, and is refused by its reader."""
 
     services: Services
+
+    def copy(self, update: dict[str, Any] | None = None) -> Self:
+        """Return a copy over the same services, as `with_config` and servers make one."""
+        made = super().copy(update)
+        made.services = self.services
+        return made
 
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph; see the base class."""

@@ -215,8 +215,9 @@ def test_after_update_state_the_new_plan_is_shown_when_the_thread_goes_on(build:
     graph = build(PLAN)
     graph.invoke({"goal": "g"}, on_thread())
 
-    graph.update_state(on_thread(), {"plan": OTHER})
-    request = asked(graph.invoke(None, on_thread()))
+    of_a_server = graph.with_config({"tags": ["web"]})  # a copy of the graph, as servers make one
+    of_a_server.update_state(on_thread(), {"plan": OTHER})
+    request = asked(of_a_server.invoke(None, on_thread()))
 
     assert request["action_requests"][0]["args"] == {"plan": OTHER} and request["revision"] == 2
     assert graph.invoke(Command(resume=True), on_thread())["answer"] == 5
