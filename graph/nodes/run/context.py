@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+import planner_executor.graph.nodes.run.imports  # noqa: F401
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import OtherTermsError

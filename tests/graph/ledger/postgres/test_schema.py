@@ -121,7 +121,7 @@ async def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(add
     run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
     await ledger.close()
     as_version_1(address)
-    await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
+    await open_ledger(address).remove([[await open_ledger(address).transcript(run)]], "os:ada")
     assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
     assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
