@@ -121,9 +121,11 @@ class AgentSession:
 
     async def find(self, name: str) -> RunKey:
         """Return the key of a run, see `Runs.find`; one that a node has left is known by its id."""
-        named = run_in(name) if isinstance(name, str) and isinstance(self.graph, BoundedGraph) else None
-        is_kept = named is not None and self.graph.services.known_runs.kept(named) is not None
-        return named if named is not None and is_kept else await self.runs.find(name)
+        if isinstance(name, str) and isinstance(self.graph, BoundedGraph):
+            named = run_in(name)
+            if named is not None and self.graph.services.known_runs.kept(named) is not None:
+                return named
+        return await self.runs.find(name)
 
     async def compare_terms(self, run: Run) -> Comparison | None:
         """Return how the terms here differ from those of a run; None over a graph that was made otherwise.

@@ -38,15 +38,15 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        self._changes(config)
+        self._forget(config)
         return super().update_state(config, keepable_input(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        self._changes(config)
+        self._forget(config)
         return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)
 
-    def _changes(self, config: RunnableConfig) -> None:
+    def _forget(self, config: RunnableConfig) -> None:
         """Check the name of the thread, and forget what its run asks: another state asks something else."""
         _check_thread(config)
         self.services.known_runs.forget(str(config.get("configurable", {}).get("thread_id")))

@@ -90,7 +90,7 @@ def repair_brackets(text: str, start: int, met: Brackets, read: Callable[[str], 
         value = read(body + needed)
     except ValueError:
         return None
-    # A bracket that fits at two places gives two values, and nobody chooses between them.
+    # If a bracket fits in two places, the text has two readings, and none is chosen.
     return None if level is not None and other_ways(_last_of(value, len(needed) - 1 - level)) else (value, note)
 
 

@@ -70,12 +70,12 @@ class DecisionSource:
             show_decision_commands(self.screen, run, self.database)
             raise InputError("decision", f"{error.removesuffix(ANEW)}; {run.id} waits with the request above")
         if self._response_sent and refused:
-            raise InputError("decision", f"{run.open_request['error']}; {run.id} is still waiting")
+            raise InputError("decision", f"{error}; {run.id} is still waiting")
         self._response_sent = False
         if run.refused is not None and not self._was_unseen:  # the same person would be refused again
             self.screen.complain(f"{run.refused}; {run.id} is still waiting")
             return None
-        if digest_of_all(run.open_request) == self._answered and not run.open_request["error"]:
+        if digest_of_all(run.open_request) == self._answered and not error:
             self.screen.say(VOTED.format(run=run.id))
             return None
         reply = self._reply_from_options(run) if self.has_response else None  # wrong ones are refused in one sentence

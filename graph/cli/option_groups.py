@@ -55,6 +55,7 @@ def flag(option: Parameter) -> str | None:
 
 
 def _is_group(parameter: Parameter) -> bool:
+    # The screen comes from `on_screen`, which stands outside, so that it reports what a group refuses.
     return is_dataclass(parameter.annotation) and parameter.annotation is not Screen
 
 

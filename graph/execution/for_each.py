@@ -112,7 +112,7 @@ class Items:
         called: Counter[str] = Counter()
         for outcome in self.done.values():
             called.update(outcome.called)
-        # An error in the place of a value may quote whatever the step has read.
+        # The error of a failed item may quote anything that the step has read.
         labels = [outcome.label for outcome in self.done.values()] + ([self.read] if self.failed else [])
         return attempt.succeeded(values, joined(labels), missing, called)
 

@@ -25,7 +25,7 @@ async def start_step(work: StepWork, step: Step) -> Started:
     # A step that failed in this pass is tried again by a retry or another revision alone.
     if steps.failed_in(step.id, work.record.plan_state.current_pass) or steps.is_skipped(step.id):
         return StepOutcome(step.id, steps.results[step.id])
-    # Before condition and kind: what a person supplied counts whatever the step would have done.
+    # Before the condition is looked at: a result that a person supplied counts in any case.
     if step.id in steps.supplied and (given := await work.recorded(step)) is not None:
         return (lambda: work.assess(step, given)) if step.id in steps.unchecked else given
     kind = kind_start(step.kind)

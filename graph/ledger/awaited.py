@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(eq=False, kw_only=True)
 class Awaited:
-    """Work on another thread and its outcome; `done` is the caller's future, None if nobody waits."""
+    """Work for another thread, with its outcome; `done` is the caller's future, None for work without a caller."""
 
     done: "asyncio.Future[Any] | None" = None
     result: Any = None
@@ -20,7 +20,7 @@ class Awaited:
         return self.done is not None and self.done.cancelled()
 
     def hand_back(self) -> None:
-        """Tell the caller the outcome, on its event loop; one that is closed has nobody who waits."""
+        """Resolve the caller's future on its event loop, unless that loop is closed."""
         if self.done is not None:
             with suppress(RuntimeError):
                 self.done.get_loop().call_soon_threadsafe(self._settle, self.done)

@@ -17,9 +17,8 @@ async def policy_of(ledger: Ledger, configured: Configuration) -> Policy:
     Raises:
         PolicyError: A newer release wrote it, or a redaction changed it.
     """
-    from planner_executor.graph.policy.policy_file import (
-        policy_from,  # a run with another model or tool, seldom, asks for it
-    )
+    # Seldom needed: by a run with another model or tool.
+    from planner_executor.graph.policy.policy_file import policy_from
 
     raw = configured.settings.get("policy") if configured.policy is None else None
     found = await content_value(ledger, configured.policy) if raw is None else raw

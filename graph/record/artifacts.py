@@ -98,7 +98,7 @@ def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict
 def held_artifact(payload: Mapping[str, Any], field: str) -> Mapping[str, Any] | None:
     """Return the artifact that a field holds instead of a value, or None."""
     holder = payload.get(field)
-    if holder is None or not isinstance(holder, Mapping) or not isinstance(holder.get("artifact"), Mapping):
+    if not isinstance(holder, Mapping) or not isinstance(holder.get("artifact"), Mapping):
         return None
     if field == "args" and "args_digest" not in payload:
         return None  # an argument of that name

@@ -59,7 +59,7 @@ def test_a_playbook_where_a_tool_can_write_is_refused(kept: str, cli: Cli, folde
     ran = cli("playbook", "run", f"workspace/{kept}", "--param", "topic=sea", "--yes")
 
     assert (checked.exit_code, ran.exit_code) == (1, 2)
-    assert "write_report can write where it lies" in checked.output and "keep it in a folder" in ran.output
+    assert "write_report can write to its folder" in checked.output and "keep it in a folder" in ran.output
 
 
 def test_a_name_stands_for_a_trusted_file_of_the_folder(kept: str, cli: Cli, folder: Path) -> None:

@@ -139,7 +139,7 @@ def check(
         services = build_graph(**built).services
     specs = services.toolbox.specs
     values = values_given(found, param or []) or found.example()
-    faults = [f"{name} can write where it lies" for name in found.writers(specs)]
+    faults = [f"{name} can write to its folder" for name in found.writers(specs)]
     faults += [
         *found.changes(specs),
         *(found.issues(specs, values, services.library) if values is not None else ()),

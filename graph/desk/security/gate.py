@@ -113,7 +113,7 @@ class Gate:
             answer = self._refused(request, path, visitor)
         except AgentError as error:  # without the database nobody knows who has signed out, so nobody comes in
             answer = PlainTextResponse(f"{error}; try again", 503)
-        # Pages ask for the visitor here and never for the cookie, so that nobody who was refused is somebody there.
+        # Pages read the visitor, never the cookie: who was refused here is not signed in there.
         scope.setdefault("state", {})["visitor"] = visitor
         try:
             await (self.app if answer is None else answer)(scope, receive, protected)
