@@ -29,6 +29,7 @@ AgentError
 ├── ResultError                 a tool's result cannot be stored as JSON   .path
 └── LedgerError                 the records cannot be written or read   .database
     ├── LedgerUnavailableError
+    ├── MissingRunError         the ledger has no such run   .run
     ├── LedgerCorruptError      .run, .seq
     ├── UnknownEventError       a newer release wrote an event   .seq
     ├── CapReachedError         a cap across runs allows the call only later   .cap, .words, .wait_s
@@ -82,6 +83,7 @@ from planner_executor.graph.errors.ledger import (
     LedgerSealError,
     LedgerUnavailableError,
     MessageWaitingError,
+    MissingRunError,
     RunOwnedError,
     StaleRunError,
     StandingSpentError,
@@ -109,6 +111,7 @@ __all__ = [
     "LedgerUnavailableError",
     "MessageWaitingError",
     "MissingPackageError",
+    "MissingRunError",
     "MissingToolsError",
     "ModelCallError",
     "ModelConfigError",

@@ -15,6 +15,14 @@ class LedgerUnavailableError(LedgerError):
     """The database cannot be opened, read or written now; the run can be resumed later."""
 
 
+class MissingRunError(LedgerError):
+    """The ledger has no such run; if it was listed before, somebody has removed it since."""
+
+    def __init__(self, database: str, run: str) -> None:
+        self.run = run
+        super().__init__(database, f"run {run} is not in the ledger; `planner-executor runs` lists what is")
+
+
 class LedgerCorruptError(LedgerError):
     """A recorded event differs from the event written."""
 

@@ -81,8 +81,9 @@ class Ledger(Protocol):
 
     Events of a run are numbered from 1 without a gap. Their times are the writer's clock, for display only.
 
-    Every method raises LedgerUnavailableError if the database cannot be used or the run is not in it, and a plain
-    LedgerError if an event, a message or a name holds a lone surrogate or NaN. The database is opened on first use.
+    Every method raises LedgerUnavailableError if the database cannot be used, MissingRunError if the run is not in it,
+    and a plain LedgerError if an event, a message or a name holds a lone surrogate or NaN. The database is opened on
+    first use.
     """
 
     @property

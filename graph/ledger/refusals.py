@@ -80,11 +80,6 @@ def lost_artifact(database: str, artifact_id: str) -> LedgerCorruptError:
     return LedgerCorruptError(database, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
 
 
-def unknown_run(database: str, run: RunKey) -> LedgerUnavailableError:
-    """Return the error for a run that is not in the ledger."""
-    return LedgerUnavailableError(database, f"run {run.id} is not in the ledger")
-
-
 def damaged_row(database: str, what: str) -> LedgerUnavailableError:
     """Return the error for a row that holds what no program writes there; a server's columns do not take it."""
     return LedgerUnavailableError(database, f"{what} was changed; restore the file from a backup")

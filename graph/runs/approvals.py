@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
+from planner_executor.graph.errors import (
+    InputError,
+    LedgerCorruptError,
+    LedgerError,
+    MissingRunError,
+    UnknownEventError,
+)
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.record.events import Draft, StandingRevoked
@@ -126,6 +132,8 @@ async def _of_runs(runs: Runs, keys: Sequence[RunKey]) -> ApprovalsPage:
     for key in keys:
         try:
             record = await state_of(runs.ledger, key)
+        except MissingRunError:  # it was removed since it was listed
+            pass
         except (LedgerCorruptError, UnknownEventError) as error:
             unread.append(Unread(key.id, error))
         else:

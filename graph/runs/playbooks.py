@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.errors import InputError, LedgerCorruptError, MissingRunError
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
@@ -40,10 +40,10 @@ async def named_in(runs: Runs, playbook: Playbook) -> dict[str, JsonValue]:
 
 
 async def _playbook_of(runs: Runs, run: RunKey) -> Mapping[str, Any]:
-    """Return the playbook that a run was started by, empty if there is none, or the record cannot be read."""
+    """Return the playbook that a run was started by, empty if none is known, or the record is gone or damaged."""
     try:
         started = (await runs.ledger.events(run))[0].data_if_known
-    except (LedgerCorruptError, *UNREADABLE):
+    except (LedgerCorruptError, MissingRunError, *UNREADABLE):
         return {}
     return started.playbook if isinstance(started, RunStarted) else {}
 

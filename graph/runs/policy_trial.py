@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from planner_executor.graph.errors import LedgerCorruptError, PolicyError
+from planner_executor.graph.errors import LedgerCorruptError, MissingRunError, PolicyError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.recorded_terms import terms_on_record
 from planner_executor.graph.ledger.run_states import projected
@@ -32,7 +32,11 @@ async def tried_on_runs(runs: Runs, policy: Policy, since: float | None) -> Asyn
     while True:
         page = await runs.page(RunFilter(since=since, limit=PAGE, before=before))
         for run in page:
-            yield run.id, await _tried(runs.ledger, RunKey(run.thread, run.n), policy)
+            try:
+                found = await _tried(runs.ledger, RunKey(run.thread, run.n), policy)
+            except MissingRunError:  # it was removed since it was listed
+                continue
+            yield run.id, found
         if (before := page.next) is None:
             return
 

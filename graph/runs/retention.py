@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.errors import InputError, RunOwnedError, UnknownEventError
+from planner_executor.graph.errors import InputError, MissingRunError, RunOwnedError, UnknownEventError
 from planner_executor.graph.ledger.export import to_bytes
 from planner_executor.graph.ledger.run_store import Removal, RunStore
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
@@ -32,19 +32,16 @@ HEAD_CHARACTERS = 12
 
 
 class _Thread(NamedTuple):
-    """A thread as it was read: its runs, the forks in its family, and whether a process works on it."""
+    """A thread as it was read: its runs, the forks in its family, and whether a process works on it.
 
-    runs: Sequence[Transcript]
-    forks: Sequence[tuple[RunKey, str]]
-    is_worked_on: bool
+    It has no runs if somebody else removed it since it was found.
+    """
 
-    @property
-    def name(self) -> str:
-        return self.runs[0].thread
-
-    @property
-    def last(self) -> str:
-        return self.runs[-1].run
+    name: str
+    last: str
+    runs: Sequence[Transcript] = ()
+    forks: Sequence[tuple[RunKey, str]] = ()
+    is_worked_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,7 @@ async def _removed(
     dry_run: bool,
 ) -> list[KeptThread | None]:
     """Remove threads in one transaction, and return for each None, or what keeps it."""
-    read = await asyncio.gather(*(_read(ledger, [RunKey(run.thread, run.n) for run in runs]) for runs in threads))
+    read = await asyncio.gather(*(_read(ledger, runs) for runs in threads))
     found = await run_sync(lambda: list(_obstacles(read, gone)))
     if dry_run:
         return found
@@ -149,10 +146,14 @@ async def _removed(
     return [kept or _kept(one, next(removals)) for one, kept in zip(read, found, strict=True)]
 
 
-async def _read(ledger: RunStore, runs: Sequence[RunKey]) -> _Thread:
-    transcripts = [await ledger.transcript(run) for run in runs]
-    is_worked_on = any([await ledger.is_worked_on(run) for run in runs])
-    return _Thread(transcripts, await ledger.forks(runs[0].thread), is_worked_on)
+async def _read(ledger: RunStore, runs: Sequence[RunSummary]) -> _Thread:
+    found, keys = _Thread(runs[0].thread, runs[-1].id), [RunKey(run.thread, run.n) for run in runs]
+    try:
+        transcripts = [await ledger.transcript(run) for run in keys]
+        is_worked_on = any([await ledger.is_worked_on(run) for run in keys])
+    except MissingRunError:
+        return found
+    return found._replace(runs=transcripts, forks=await ledger.forks(found.name), is_worked_on=is_worked_on)
 
 
 def _obstacles(read: Iterable[_Thread], gone: Container[str]) -> Iterator[KeptThread | None]:
@@ -167,6 +168,8 @@ def _obstacles(read: Iterable[_Thread], gone: Container[str]) -> Iterator[KeptTh
 
 
 def _obstacle(one: _Thread, forks: Collection[tuple[str, str]]) -> KeptThread | None:
+    if not one.runs:
+        return KeptThread(one.last, "changed")
     if not all(map(_is_whole, one.runs)):
         return KeptThread(one.last, "damaged")
     try:

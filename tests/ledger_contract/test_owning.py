@@ -9,7 +9,7 @@ from planner_executor.graph.errors import (
     LeaseLostError,
     LedgerCorruptError,
     LedgerError,
-    LedgerUnavailableError,
+    MissingRunError,
     StaleRunError,
 )
 from planner_executor.graph.ledger.protocol import Lease
@@ -21,10 +21,10 @@ from planner_executor.graph.testing import drafted
 
 async def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:
     async with begun(driver) as (_, ledger):
-        with pytest.raises(LedgerUnavailableError):
+        with pytest.raises(MissingRunError):
             async with ledger.owned(RunKey("t", 2)):
                 pytest.fail("it was taken")
-        with pytest.raises(LedgerUnavailableError):
+        with pytest.raises(MissingRunError):
             await ledger.write(RunKey("t", 2), [NOTE], after=0)
 
 

@@ -11,7 +11,7 @@ from planner_executor.graph.cli.database_file import is_missing
 from planner_executor.graph.cli.exit_codes import STORAGE, on_screen
 from planner_executor.graph.cli.run_lookup import setups_of, with_runs
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.errors import LedgerError, MissingRunError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.run_store import Health
 from planner_executor.graph.record.artifacts import artifacts_named
@@ -84,6 +84,8 @@ async def faults(runs: Runs) -> list[str]:
 async def _fault(runs: Runs, key: RunKey, counted_calls: Mapping[str, frozenset[str]]) -> str | None:
     try:
         events = await runs.ledger.events(key)
+    except MissingRunError:  # it was removed since it was listed
+        return None
     except LedgerError:
         return "its records were changed or are damaged"
     for name, call in _standing_calls(events):

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from planner_executor.graph.errors import CallElsewhereError
+from planner_executor.graph.errors import CallElsewhereError, MissingRunError
 from planner_executor.graph.ledger.calls_to_know import TO_KNOW, TURNING
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.ledger.chaining import chained
@@ -21,7 +21,7 @@ from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
 from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.reading import Snapshot
-from planner_executor.graph.ledger.refusals import check_end, thread_is_there, unknown_run
+from planner_executor.graph.ledger.refusals import check_end, thread_is_there
 from planner_executor.graph.ledger.seal import SealKey, Standing, standing_after
 from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
@@ -159,10 +159,10 @@ class Store:
         """Return a run.
 
         Raises:
-            LedgerUnavailableError: It is not there.
+            MissingRunError: It is not there.
         """
         if (found := self.find(key)) is None:
-            raise unknown_run(database, key)
+            raise MissingRunError(database, key.id)
         return found
 
     def find(self, key: RunKey) -> StoredRun | None:

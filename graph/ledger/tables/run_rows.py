@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from planner_executor.graph.errors import MissingRunError
 from planner_executor.graph.ledger.chain import COLUMNS, Row
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.reading import Snapshot
-from planner_executor.graph.ledger.refusals import damaged_row, unknown_run
+from planner_executor.graph.ledger.refusals import damaged_row
 from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.ledger.tables.run_names import id_of
 from planner_executor.graph.ledger.tables.transaction import Transaction
@@ -26,11 +27,11 @@ def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
     """Return the number by which the tables know a run.
 
     Raises:
-        LedgerUnavailableError: It is not there.
+        MissingRunError: It is not there.
     """
     found = id_of(tx, run)
     if found is None:
-        raise unknown_run(database, run)
+        raise MissingRunError(database, run.id)
     return found
 
 

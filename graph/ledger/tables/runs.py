@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from planner_executor.graph.errors import MissingRunError
 from planner_executor.graph.ledger.chain import COLUMNS, first_link
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.refusals import damaged_row, unknown_run
+from planner_executor.graph.ledger.refusals import damaged_row
 from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.ledger.tables.dialect import AMONG, LOCKED, either
 from planner_executor.graph.ledger.tables.run_names import RUN
@@ -72,7 +73,8 @@ def locked(tx: Transaction, database: str, run: RunKey) -> Head:
     """Return a run, after its row was locked for this transaction; whoever changes a run locks its row first.
 
     Raises:
-        LedgerUnavailableError: It is not there, or its row is damaged.
+        MissingRunError: It is not there.
+        LedgerUnavailableError: Its row is damaged.
     """
     lock_row(tx, run)
     return head_of(tx, database, run)
@@ -87,11 +89,12 @@ def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
     """Return a run, with one statement: it is looked at before each event.
 
     Raises:
-        LedgerUnavailableError: It is not there, or its row, its lease or the number of its last event is damaged.
+        MissingRunError: It is not there.
+        LedgerUnavailableError: Its row, its lease or the number of its last event is damaged.
     """
     row = tx.one(_HEAD, run.thread, run.n)
     if row is None:
-        raise unknown_run(database, run)
+        raise MissingRunError(database, run.id)
     run_id, events, key, seal, seq, link, owner, token, beat, silent_s, has_messages, control_seq = row
     if type(events) is not int:
         raise damaged_row(database, "the list of runs")

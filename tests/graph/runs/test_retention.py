@@ -14,16 +14,21 @@ from typing import Any
 import pytest
 
 from planner_executor import Agent
+from planner_executor.graph.cli.commands.doctor import faults
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.tables.schema import OF_A_RUN
+from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.retention import KeptThread, Retention
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import Kept as Stored
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.runs import retention
+from planner_executor.graph.runs.approvals import standing_approvals
+from planner_executor.graph.runs.policy_trial import tried_on_runs
 from planner_executor.graph.runs.record_service import verified_file
 from planner_executor.graph.runs.retention import Pruned, missing, prune
 from planner_executor.graph.runs.runs import Runs
@@ -359,6 +364,77 @@ def test_others_write_between_the_transactions_of_a_removal(tmp_path: Path, monk
 
     done, together, left = asyncio.run(main())
     assert (done.runs, together, left) == (8, [4, 4], ["new2", "new1", "t0"])
+
+
+def test_of_two_prunes_at_once_each_removes_what_the_other_did_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "TOGETHER", 8)
+
+    class Beside(SqliteLedger):
+        """A ledger in which another prune removes everything after the first transaction of one."""
+
+        async def remove(self, threads: Any, by: str) -> Any:
+            found = await super().remove(threads, by)
+            other = SqliteLedger(tmp_path / "runs.db")
+            others.append(await prune(other, ALL, "os:ben"))
+            await other.close()
+            return found
+
+    others: list[Pruned] = []
+
+    async def main() -> Pruned:
+        ledger = Beside(tmp_path / "runs.db")
+        for n in range(9):
+            await ledger.open_run(f"t{n}", [STARTED, ENDED])
+        try:
+            return await prune(ledger, ALL, "os:ada")
+        finally:
+            await ledger.close()
+
+    done = asyncio.run(main())
+    assert [one.runs for one in others] == [5] and done.runs == 4
+    assert done.kept == tuple(KeptThread(f"t{n}.1", "changed") for n in (4, 3, 2, 1, 0))
+
+
+async def _tried(runs: Runs) -> list[str]:
+    return [name async for name, _ in tried_on_runs(runs, Policy(), None)]
+
+
+async def _approvals(runs: Runs) -> object:
+    page = await standing_approvals(runs)
+    return [*page.uses, *page.unread]
+
+
+@pytest.mark.parametrize("reader", [faults, _tried, _approvals])
+def test_a_run_that_is_removed_once_it_was_listed_is_no_damage(
+    reader: Callable[[Runs], Awaitable[Any]], tmp_path: Path
+) -> None:
+    class Removing(SqliteLedger):
+        """A ledger whose run is removed as soon as it was listed."""
+
+        async def runs(self) -> Any:
+            return await self._listed(await super().runs())
+
+        async def page(self, wanted: RunFilter) -> Any:
+            return await self._listed(await super().page(wanted))
+
+        async def with_approvals(self, limit: int, after: RunKey | None = None) -> Any:
+            return await self._listed([RunKey("t", 1)])
+
+        async def _listed(self, found: Any) -> Any:
+            await self.remove([[await self.transcript(RunKey("t", 1))]], "os:ben")
+            return found
+
+    async def main() -> Any:
+        ledger = Removing(tmp_path / "runs.db")
+        await ledger.open_run("t", [STARTED, ENDED])
+        try:
+            return await reader(Runs(ledger))
+        finally:
+            await ledger.close()
+
+    assert asyncio.run(main()) == []
 
 
 def test_a_pruned_run_says_so_and_its_thread_goes_on(tmp_path: Path) -> None:
