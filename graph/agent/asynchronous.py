@@ -325,7 +325,7 @@ class AsyncAgent:
             await session.take_over(forked, by, setup)
         await session.compare_terms(forked)
         fork = await fork_of(await self._all_runs(), run, step, values or {}, str(await self._actor(by)))
-        given = {"goal": fork.source.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
+        given = {"goal": fork.source.started.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
         caller = replace(
             Caller.facade(thread, fork.source.setup, by=session.acts(by)),
             inherited=fork.drafts,

@@ -41,7 +41,7 @@ class CallPreviews:
 
     def __init__(self, run: OwnedRun) -> None:
         self._run, self._known = run, run.record.review_state.previews
-        self._left = MOST - len(self._known.counted(held.key for held in run.record.waiting_calls))
+        self._left = MOST - len(self._known.counted(held.event.key for held in run.record.waiting_calls))
         self._of_held: dict[Likeness, CallPreview] = {}
         self._in_turn: defaultdict[Likeness, asyncio.Lock] = defaultdict(asyncio.Lock)
 

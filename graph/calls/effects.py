@@ -172,7 +172,7 @@ class Effects:
 
     async def _calls_elsewhere(self) -> Elsewhere:
         about = self._run.record.assignment
-        return await self._run.ledger.calls_elsewhere(RunKey(about.thread, about.n), about.forked_from)
+        return await self._run.ledger.calls_elsewhere(about.key, about.forked_from)
 
     async def _known_of(self, tool: str, elsewhere: Elsewhere) -> list[_Known]:
         """Return the calls of a tool that concern this run, its own and those of other runs."""

@@ -61,7 +61,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
         )
     begun, specs = {named["step"]}, services.toolbox.specs
     drafts = await done_aside(len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, begun), specs))
-    goal = Goal(record.assignment.goal, record.assignment.constraints)
+    goal = Goal(record.assignment.started.goal, record.assignment.constraints)
     return ForkSource(tuple(drafts), goal=goal, plan=plan.to_json(), source=record.assignment)
 
 

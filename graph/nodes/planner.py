@@ -150,12 +150,12 @@ class Planner:
         """Return the state of a run that lacks a plan until its budget is raised."""
         shown = {} if run.recorded_plan() is not None else {"plan": None, "digest": None}
         message = message_without_plan(run)
-        update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
+        update = {"goal": run.record.assignment.started.goal, "reason": None, "messages": [message], "doubts": []}
         return state_update(run, "review", **update, **shown)
 
     async def _plan(self, writer: RunWriter, state: State) -> StateUpdate:
         run = writer.run
-        goal = Goal(run.record.assignment.goal, run.record.assignment.constraints)
+        goal = Goal(run.record.assignment.started.goal, run.record.assignment.constraints)
         # The plan of the input was the first proposal: after feedback it would be proposed again and again.
         changed = run.record.plan_state.feedback or run.record.plan_state.steered
         brought = brought_plan(state, goal) if not changed else None
@@ -243,7 +243,7 @@ class Planner:
 
 def _brings_plan(run: RunContext, state: State) -> bool:
     """Whether the input brings a plan that is not the run's."""
-    return brought_plan(state, Goal(run.record.assignment.goal, run.record.assignment.constraints)) is not None
+    return brought_plan(state, Goal(run.record.assignment.started.goal, run.record.assignment.constraints)) is not None
 
 
 async def _proposed(run: RunContext) -> StateUpdate:

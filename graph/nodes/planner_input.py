@@ -60,7 +60,7 @@ def is_same_input(state: State, record: RunState) -> bool:
     if operation_of(state) is not None or wants_to_retry(state) or wants_to_go_on(state):
         return True
     try:
-        return goal_of(state).goal == record.assignment.goal
+        return goal_of(state).goal == record.assignment.started.goal
     except InputError:  # a fork takes its goal over
         return True
 
@@ -95,7 +95,7 @@ def steering(state: State) -> str | None:
 
 def goal_stated(state: State, record: RunState) -> list[HumanMessage]:
     """Return the message that states a goal given as `goal`, none in a chat: clients show it as the thread's title."""
-    said, goal = state.get("messages") or (), record.assignment.goal
+    said, goal = state.get("messages") or (), record.assignment.started.goal
     if last_words(said) is not None or place_of_goal(said, goal) is not None:
         return []
     return [HumanMessage(goal, id=f"{record.id}-goal")]

@@ -41,7 +41,7 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
     specs = run.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = run.offered(step)
-    goal = Goal(record.assignment.goal, record.assignment.constraints)
+    goal = Goal(record.assignment.started.goal, record.assignment.constraints)
     messages = refining_messages(goal, step, run.seen_by(step), offered.text, run.planner_limits, offered.lines)
     reader = Refinement(
         plan,
@@ -50,7 +50,7 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
         tools,
         settings.max_steps,
         settings.max_depth,
-        names_in(plan, step) if record.assignment.keeps_names else places_in(plan, step),
+        names_in(plan, step) if record.assignment.started.keeps_names else places_in(plan, step),
     )
     label = f"refine:{step.id}:{record.plan_state.revision}{record.plan_state.after_retries}"
     limits = settings.attempt_limits.lowest(step.attempt_limits)

@@ -133,7 +133,7 @@ class Replanner:
     async def _ask(self, writer: RunWriter, current: Plan, cause: Cause) -> Proposal:
         run = writer.run
         record, settings, specs = run.record, run.services.settings, run.services.toolbox.specs
-        goal, horizon = Goal(record.assignment.goal, record.assignment.constraints), run.replan_policy.horizon
+        goal, horizon = Goal(record.assignment.started.goal, record.assignment.constraints), run.replan_policy.horizon
         why = record.plan_state.steered or WHY[cause]
         offered = run.offered()
         limits, lines = run.planner_limits, offered.lines

@@ -95,7 +95,7 @@ def _is_begun(run: RunContext, state: State) -> bool:
         goal = goal_of(state)
     except InputError:
         return False
-    is_same = (goal.goal, goal.constraints) == (record.assignment.goal, record.assignment.constraints)
+    is_same = (goal.goal, goal.constraints) == (record.assignment.started.goal, record.assignment.constraints)
     return is_same and (record.plan_state.plan is None or brought_plan(state, goal) is None)
 
 
@@ -110,7 +110,7 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
         run.record.review_state.last_decision_seq > 0 and run.record.plan_state.awaits_plan
     )
     return (
-        stated_goal(state).goal in ("", run.record.assignment.goal)
+        stated_goal(state).goal in ("", run.record.assignment.started.goal)
         and not is_fork(run, state)
         and (told or is_announced(run, state))
     )

@@ -25,7 +25,7 @@ def playbook_fault(record: RunState, plan: Plan) -> str | None:
     A playbook's plan came with the run and stands as it came: no model and no person has written another one.
     """
     revised, ran = record.plan_state.revised, record.assignment
-    if not ran.playbook:
+    if not ran.started.playbook:
         return "this run was not started by the name of a playbook"
     if ran.forked_from is not None:
         return "this run is a fork"
@@ -42,7 +42,7 @@ def subject_of(record: RunState, plan: Plan) -> dict[str, Any]:
     """Return what a standing approval says of the playbook: name, version, digest, and the plan without values."""
     shape = {**plan.to_json(), "params": {name: one.label for name, one in plan.params.items()}}
     asked: dict[str, Any] = {"plan": shape, "constraints": list(record.assignment.constraints)}
-    named = {name: value for name, value in record.assignment.playbook.items() if name != "changed_since"}
+    named = {name: value for name, value in record.assignment.started.playbook.items() if name != "changed_since"}
     return {**named, "plan": digest(asked)}
 
 

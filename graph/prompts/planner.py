@@ -132,13 +132,14 @@ def planner_messages(
         "horizon": horizon,
         "previous_plan": record.plan_state.plan,
         "feedback": list(record.plan_state.feedback),
-        "history": list(record.assignment.history),
+        "history": list(record.assignment.started.history),
         "tools": list(lines),
         "playbooks": [one.line for one in playbooks],
     }
     text = as_json(document)
     asked = HumanMessage([{"type": "text", "text": text}, *map(dict, pictures)] if pictures else text)
-    more = [HISTORY if record.assignment.history else "", PLAYBOOKS if playbooks else "", *more_asked(record, horizon)]
+    history = HISTORY if record.assignment.started.history else ""
+    more = [history, PLAYBOOKS if playbooks else "", *more_asked(record, horizon)]
     return [system_message(tools, PLANNER, *more), asked]
 
 

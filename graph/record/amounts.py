@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _CODE = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR"
+# A number that goes on in front is another one: the end of an account number would count as an amount.
 _AMOUNT = re.compile(
     rf"(?<![\w.,])(?:(?:{_CODE}) ?|[$€£¥] ?|\bamount: )({_NUMBER})(?![\w.])"
     rf"|(?<![\w.,])({_NUMBER}) ?(?:(?:{_CODE})\b|[$€£¥])",

@@ -19,6 +19,7 @@ from planner_executor.graph.record.events import (
     Steered,
     TakeOverAsked,
 )
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.words.name_list import listed
 
 
@@ -28,62 +29,61 @@ def lowered(budget: Budget, playbook: Mapping[str, Any]) -> Budget:
     return budget.within(Budget.from_json(limits)) if limits else budget
 
 
+NOT_STARTED = RunStarted(goal="")
+"""The start of a run that has none yet."""
+
+
 @dataclass(frozen=True)
 class Assignment:
-    """The goal of a run, its amended constraints, and the terms that it is under.
+    """The goal of a run as it was `started` with, its amended constraints, and the terms that it is under.
 
     `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
-    records have no `setup_by`, and a client may have written their setup. For `origin` see `RunStarted`. `history` has
-    earlier turns of the thread, `attached` the pictures beside the goal, `forked_from` names the run that this one is a
-    fork of. `invocation` is a graph server's id of the invocation that began or reopened the run. `configuration` and
-    `budget` are the terms; the run's own budget may have been raised since. `take_overs` has who asked to take the run
-    over since its terms changed last. `narrowable` are the constraints that a step may leave out: those of the
-    goal that were not given again while the run was under way. For `keeps_names` and `playbook` see `RunStarted` too.
+    records have no `setup_by`, and a client may have written their setup. `attached` has the pictures beside the goal,
+    `forked_from` names the run that this one is a fork of. `invocation` is a graph server's id of the invocation that
+    began or reopened the run. `configuration` and `budget` are the terms; the run's own budget may have been raised
+    since. `take_overs` has who asked to take the run over since its terms changed last. `narrowable` are the
+    constraints that a step may leave out: those of the goal that were not given again while the run was under way.
     """
 
-    thread: str = ""
-    n: int = 0
-    goal: str = ""
+    started: RunStarted = NOT_STARTED
     constraints: tuple[str, ...] = ()
     narrowable: frozenset[str] = frozenset()
-    tags: tuple[str, ...] = ()
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
-    origin: str | None = None
-    history: tuple[Mapping[str, str], ...] = ()
     attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
     budget: Budget = NO_BUDGET
     take_overs: tuple[TakeOverAsked, ...] = ()
     forked_from: str | None = None
     invocation: str | None = None
-    keeps_names: bool = False
-    playbook: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> RunKey:
+        """The run in the ledger."""
+        return RunKey(self.started.thread, self.started.n)
+
+    @property
+    def origin(self) -> str | None:
+        """Who started the run, see `RunStarted`; older records say it by who wrote their setup."""
+        return self.started.origin or self.started.setup_by
 
     @property
     def own_goal(self) -> bool:
         """Whether a run of a playbook was given another goal than the playbook's description."""
-        return "goal" in self.playbook
+        return "goal" in self.started.playbook
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment at the start of the run; settings already on record stay if the event has none."""
         return Assignment(
-            thread=data.thread,
-            n=data.n,
-            goal=data.goal,
-            constraints=data.constraints,
-            narrowable=frozenset(data.constraints),
-            tags=data.tags,
-            setup=data.setup,
-            setup_by=data.setup_by,
-            origin=data.origin or data.setup_by,
-            history=data.history,
-            attached=data.attached,
-            configuration=data.configured or self.configuration,
-            budget=data.budget,
+            data,
+            data.constraints,
+            frozenset(data.constraints),
+            data.setup,
+            data.setup_by,
+            data.attached,
+            data.configured or self.configuration,
+            data.budget,
             invocation=data.invocation,
-            keeps_names=data.keeps_names,
-            playbook=data.playbook,
         )
 
     def run_reopened(self, data: RunReopened) -> "Assignment":

@@ -1,13 +1,14 @@
 """A tool call of a run: started, with its outcome, or waiting for a person."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.events.call_asked import AskedQuestion
-from planner_executor.graph.record.events.held_call import ValueShown
+from planner_executor.graph.record.events.held_call import EarlierCall, StepHeld
 from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
@@ -118,31 +119,38 @@ class Call(NamedTuple):
 
 
 class HeldCall(NamedTuple):
-    """A call held for review.
+    """A call of a step held for review, as its event says; `edited` are the arguments that a person gave instead.
 
-    `labels` has the trust label of each untrusted argument, `before` names runs in which the same call happened,
-    `asked` is the reason why the policy asks about it. `key` stays that of the call as it was asked for, also if a
-    person gave other arguments (`replaces` has those of before). `values` are what people gave that it rests on, if it
-    is held for that.
+    The key stays that of the call as it was asked for, also if a person gave other arguments.
     """
 
-    key: str
     step: str
-    tool: str
-    args: Mapping[str, JsonValue]
-    labels: Mapping[str, TrustLabel]
+    event: StepHeld
     within: Pass
-    before: tuple[str, ...] = ()
-    asked: str | None = None
-    number: int = 0
-    item: int | None = None
-    replaces: Mapping[str, JsonValue] | None = None
-    values: tuple[ValueShown, ...] = ()
+    edited: Mapping[str, JsonValue] | None = None
 
-    def replaced_by(self, args: Mapping[str, JsonValue], within: Pass) -> "HeldCall":
-        """Return the call with the arguments that a person gave, whom the values come from that differ."""
-        labels = {name: label for name, label in self.labels.items() if args.get(name) == self.args.get(name)}
-        return self._replace(args=args, labels=labels, within=within, replaces=self.replaces or self.args)
+    @property
+    def args(self) -> Mapping[str, JsonValue]:
+        """The arguments to make it with, as far as they are known."""
+        args: Mapping[str, JsonValue] = self.event.args.shown if self.edited is None else self.edited
+        return args
+
+    @property
+    def labels(self) -> Mapping[str, TrustLabel]:
+        """The trust label of each untrusted argument; what a person gave instead is the person's."""
+        asked, args = self.event.args.shown, self.args
+        return {name: label for name, label in self.event.labels.items() if args.get(name) == asked.get(name)}
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The runs in which the same call was made, and when if that is on record."""
+        return tuple(dict.fromkeys(_made(call) for call in self.event.before if call.run is not None))
+
+
+def _made(call: EarlierCall) -> str:
+    if call.at is None:
+        return str(call.run)
+    return f"{call.run} on {datetime.fromtimestamp(call.at, UTC):%Y-%m-%d at %H:%M} UTC"
 
 
 class RejectedCall(NamedTuple):

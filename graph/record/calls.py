@@ -120,6 +120,7 @@ class Calls:
 
     def call_finished(self, event: Event, data: CallFinished) -> Call:
         """Set the outcome of the last started call of this step, item and number, and return the call."""
+        # The event names a place, not a key: of a call that was started twice it ends the last start.
         started = self.by_key[self.latest[event.step or "", data.item, data.call]]
         ended = started.ended(data.result, nothing_happened=data.nothing_happened, again=data.again)
         self.by_key[started.key] = ended

@@ -63,6 +63,7 @@ class Refinement:
             return ParsedPlan(
                 None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),)
             )
+        # The refined step stays and only gathers what the new ones give, so it does not count.
         drafts, issues = read_steps(
             part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1, self.plan.params
         )
@@ -116,6 +117,7 @@ class Refinement:
                 "gather": renamed(step.gather, names),
                 "when": step.renamed_when(names),
                 "depends_on": befores or self.step.depends_on,
+                # What waits for none of the new steps stands where the refined step stood, with its rule.
                 "run_if": step.run_if or (None if befores else self.step.run_if),
                 "parent": self.step.id,
             }

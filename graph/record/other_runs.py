@@ -6,7 +6,6 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call, failed
 from planner_executor.graph.record.events import StepHeld, StepUncertain
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.run_state import RunState
 
@@ -16,14 +15,10 @@ def is_kin(other: Assignment, thread: str, run: str, forked_from: str | None) ->
 
     Another goal on the same thread may mean to make the same call again.
     """
-    if other.thread != thread:
+    if other.started.thread != thread:
         return True
     source = other.forked_from
-    return (
-        source == run
-        or forked_from == run_name(other.thread, other.n)
-        or (source is not None and source == forked_from)
-    )
+    return source == run or forked_from == other.key.id or (source is not None and source == forked_from)
 
 
 def calls_to_know(records: Iterable[RunState], kin: Collection[str] = ()) -> list[Call]:

@@ -94,6 +94,7 @@ def same_name(name: str) -> str:
     >>> same_name(" Ada@Example.org"), same_name("\uff21da") == "ada"
     ('ada@example.org', True)
     """
+    # Folding case may give letters that are not in the normal form, hence a second time.
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return "".join(filter(str.isprintable, plain)).strip()
 
@@ -111,5 +112,6 @@ def exact_name(name: str) -> str:
 
 def is_name(text: Any) -> bool:
     """Whether a text can be the name of a person or of a role."""
+    # A name with marks that nobody sees would look like another person's where people decide.
     is_short = isinstance(text, str) and len(text) <= MAX_CHARACTERS
     return is_short and bool(text.strip()) and text.isprintable() and visible(text) == text

@@ -35,7 +35,7 @@ def _is_known(record: RunState, step: Step, name: str) -> bool:
     value = step.args[name]
     if step.argument_references[name]:
         return _is_reference(value)
-    words = (record.assignment.goal, *record.assignment.constraints)
+    words = (record.assignment.started.goal, *record.assignment.constraints)
     return any(_is_stated(value, text) for text in words) or _was_approved(record, step, name, value)
 
 
@@ -56,11 +56,13 @@ def _is_stated(value: JsonValue, words: str) -> bool:
         return bool(value) and all(_is_stated(item, words) for item in value)
     if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
         return False
+    # `b.example` is not stated by `a@b.example`, nor `pay` by `payroll`: a part of a word may mean something else.
     return re.search(rf"(?<![\w@./-]){re.escape(str(value))}(?![\w@/-]|\.\w)", words) is not None
 
 
 def _was_approved(record: RunState, step: Step, name: str, value: JsonValue) -> bool:
     return any(
+        # As text, since `1 == True == 1.0` in Python.
         name in other.get("args", {}) and canonical_json(other["args"][name]) == canonical_json(value)
         for other in _approved_steps(record)
         if {other.get("tool"), *other.get("tools", ())} & set(step.tool_names)

@@ -226,11 +226,13 @@ def _run_reopened(record: RunState, event: Event, data: RunReopened) -> None:
 
 
 def _plan_revised(record: RunState, event: Event, data: PlanRevised) -> None:
+    # First, while the pass is still that of the plan which is replaced.
     record.steps.plan_revised(data, before=record.plan_state.current_pass)
     record.plan_state.plan_revised(data)
     record.review_state.previews.made(data.previews)
     if data.written_by is not None:
         record.people.asked(data.written_by)
+        # A first plan stands in place of no other one: who wrote it has asked for the run, and that is all.
         if data.revision > 1:
             record.people.gave(*plan_given(event, data, data.written_by))
     if data.author in ("person", "state"):

@@ -75,6 +75,7 @@ def replaced_in(
         if old.is_made_up_for and all(_succeeded(name, results) for name in old.by):
             continue  # a succeeded step never leaves the plan
         steps = _in_place_of({old.step, *old.by}, plan)
+        # What a person approved in place of the failed step holds for these steps as they were, and no others.
         same = tuple(step.id for step in steps) == old.by and all(
             step.same_as(ran.by_id.get(step.id)) for step in steps
         )

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -14,7 +13,6 @@ from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.events import (
     CallRefused,
     Decided,
-    EarlierCall,
     Event,
     LateAnswer,
     ResponseGiven,
@@ -176,7 +174,7 @@ class ReviewState:
         for key, args in data.replaced.items():
             self.replaced[key] = args
             self.previews.forget(key)
-            self.held[key] = self.held[key].replaced_by(args, within)
+            self.held[key] = self.held[key]._replace(within=within, edited=args)
         if data.decision == "approve":
             bound = event.seq, data.digest or "", data.binding or "", data.by, data.approver
             people = self._people(event, data, shown, dict.fromkeys(tools_in(plan)))
@@ -221,24 +219,9 @@ class ReviewState:
 
     def step_held(self, event: Event, data: StepHeld, within: Pass) -> None:
         """Add a call held for review."""
-        before = tuple(dict.fromkeys(_made(call) for call in data.before if call.run is not None))
-        held = HeldCall(
-            data.key,
-            event.step or "",
-            data.tool,
-            data.args.shown,
-            data.labels,
-            within,
-            before,
-            data.asked,
-            data.call,
-            data.item,
-            values=data.values,
-        )
         if data.previewed is not None and self.previews.made_again(data.previewed):
             self.seen.discard(data.key)  # people saw another preview
-        args = self.replaced.get(data.key)
-        self.held[data.key] = held if args is None else held.replaced_by(args, within)
+        self.held[data.key] = HeldCall(event.step or "", data, within, self.replaced.get(data.key))
 
     def step_uncertain(self, event: Event, data: StepUncertain, within: Pass) -> None:
         """Add a call that waits for others to be settled."""
@@ -247,13 +230,6 @@ class ReviewState:
     def call_refused(self, event: Event, data: CallRefused) -> None:
         """Add a refused call, so that the same refusal is recorded once."""
         self.refused.add(refusal_digest(event.step, data))
-
-
-def _made(call: EarlierCall) -> str:
-    """Return the run in which an earlier call was made, and when if that is on record."""
-    if call.at is None:
-        return str(call.run)
-    return f"{call.run} on {datetime.fromtimestamp(call.at, UTC):%Y-%m-%d at %H:%M} UTC"
 
 
 def expired_in_words(at: float) -> str:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.budget import Budget, Usage, read_budget
 from planner_executor.graph.record.call import Call, HeldCall
@@ -11,7 +10,6 @@ from planner_executor.graph.record.events import Paused, RunEnded, RunStarted
 from planner_executor.graph.record.people import People
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.review_state import ReviewState
-from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.run_status import RunStatus
 from planner_executor.graph.record.said import Said
@@ -50,7 +48,7 @@ class RunState:
     @property
     def id(self) -> str:
         """The name of the run: thread and number."""
-        return run_name(self.assignment.thread, self.assignment.n)
+        return self.assignment.key.id
 
     @property
     def size(self) -> int:
@@ -106,14 +104,14 @@ class RunState:
         waiting = [
             held
             for held in review.held.values()
-            if held.key not in review.seen
-            and review.rejection(held.key, held.within) is None
+            if held.event.key not in review.seen
+            and review.rejection(held.event.key, held.within) is None
             and self._is_to_do(held.step, held.within)
         ]
         if len(waiting) < 2:
             return waiting
         place = {step["id"]: at for at, step in enumerate((self.plan_state.plan or {}).get("steps", ()))}
-        return sorted(waiting, key=lambda held: (place.get(held.step, 0), held.item or 0, held.number))
+        return sorted(waiting, key=lambda held: (place.get(held.step, 0), held.event.item or 0, held.event.call))
 
     @property
     def asking_calls(self) -> list[Call]:
@@ -153,12 +151,12 @@ class RunState:
             if call.number and (call.item, call.tool, call.args_digest) == (item, tool, args_digest)
         }
         return made | {
-            held.number
+            held.event.call
             for held in self.review_state.held.values()
-            if held.number
-            and (held.step, held.item, held.tool) == (step, item, tool)
+            if held.event.call
+            and (held.step, held.event.item, held.event.tool) == (step, item, tool)
             # A person may have had it made with other arguments than the model asked for.
-            and digest(dict(held.args if held.replaces is None else held.replaces)) == args_digest
+            and held.event.args.digest == args_digest
         }
 
     def _is_to_do(self, step: str, within: Pass) -> bool:

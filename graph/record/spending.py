@@ -59,6 +59,7 @@ class Spending:
     @property
     def aside(self) -> Usage:
         """The reserves of model calls that have no answer, or had none when their process died."""
+        # The two sums were added up in different orders, and differ in the last digits even if nothing is reserved.
         cost_usd = round(self.usage.cost_usd - self.total.known_usd, 9)
         return Usage(tokens=self.usage.tokens - self.total.tokens, cost_usd=cost_usd)
 

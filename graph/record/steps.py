@@ -107,6 +107,7 @@ class Steps:
         if data.cause == "refined":
             failed = [step for step in self.results if self.failed_in(step, before)]
             self.result_pass.update(dict.fromkeys(failed, before._replace(revision=data.revision)))
+        # All steps of a first plan count as added, and a fork has inherited results of them by then.
         for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before.revision else ():
             if self.is_skipped(step):
                 del self.results[step]  # other work under this id was not what was skipped
@@ -218,6 +219,7 @@ class Steps:
         if plan is None or not self.conditions:
             return
         steps = Plan.model_validate(plan)
+        # Until none is left: a step that is to run after all makes stale what reads its result.
         while stale := [
             one.id for one in steps.steps if one.id in self.conditions and self._is_stale(steps, one, changed)
         ]:

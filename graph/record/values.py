@@ -37,6 +37,7 @@ def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
         raise ResultError(path[:80], f"is nested deeper than {MAX_DEPTH}, or holds itself")
     if value is None or isinstance(value, bool):
         return value
+    # Before text and numbers, since a member may be either of them too.
     if isinstance(value, Enum):
         return normalise(value.value, path, depth)
     if isinstance(value, str):

@@ -35,7 +35,7 @@ async def playbook_named_by(runs: Runs, name: str) -> str | None:
     Raises:
         UnknownRunError: There is no such run.
     """
-    named = (await state_of(runs.ledger, await runs.find(name))).assignment.playbook.get("name")
+    named = (await state_of(runs.ledger, await runs.find(name))).assignment.started.playbook.get("name")
     return str(named) if named is not None else None
 
 

@@ -63,5 +63,5 @@ async def playbook_of_run(
         raise InputError("run", f"no plan of {record.id} was approved; approve one first")
     plan = Plan.model_validate(state.approved_plan)
     source = {"run": record.id, "revision": state.approved_revision, "digest": plan.digest, "approved_by": approval.by}
-    described = {"description": record.assignment.goal, **head, "source": source}
+    described = {"description": record.assignment.started.goal, **head, "source": source}
     return kept_plan(plan, await tools_of(runs.ledger, record), described, parameters, keep)

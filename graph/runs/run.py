@@ -163,9 +163,9 @@ def run_of(record: RunState, worked_on: bool, plans: RecordedPlans | None = None
     plan = plans.plan_of(raw) if raw is not None else None
     return Run(
         id=record.id,
-        thread=record.assignment.thread,
-        n=record.assignment.n,
-        goal=record.assignment.goal,
+        thread=record.assignment.started.thread,
+        n=record.assignment.started.n,
+        goal=record.assignment.started.goal,
         constraints=record.assignment.constraints,
         status="paused" if record.status in UNDER_WAY and not worked_on else record.status,
         reason=ended.reason if ended is not None else _waits_for_cap(record),

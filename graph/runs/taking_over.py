@@ -19,7 +19,6 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Configured, Draft, TakeOverAsked
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.remaining import steps_left
-from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs
@@ -33,7 +32,7 @@ async def require_terms(runs: Runs, run: Assignment, services: Services) -> Comp
     """
     found = await compared(services, runs.ledger, run)
     if found.other:
-        raise OtherTermsError(RunKey(run.thread, run.n).id, found.other)
+        raise OtherTermsError(run.key.id, found.other)
     return found
 
 

@@ -19,6 +19,7 @@ from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.cli.worker_setups import MissingSetupError, setup_to_work
 from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import RunStarted
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import Run, run_of
 
@@ -46,7 +47,8 @@ NAMED = ("shop.tools:TOOLS",)
 
 def recorded(**setup: Any) -> Run:
     """Return a run with that setup on record."""
-    started = Assignment("t", 1, setup=setup, setup_by="facade") if setup else Assignment("t", 1)
+    event = RunStarted(thread="t", n=1, goal="")
+    started = Assignment(event, setup=setup, setup_by="facade") if setup else Assignment(event)
     return replace(run_of(RunState(assignment=started), worked_on=False), unproven_setup={})
 
 

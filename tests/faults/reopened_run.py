@@ -109,17 +109,17 @@ async def _next_input(graph: Any, runs: Runs, logs: Logs, boundary: Boundary) ->
         return Given({"goal": "go on", "plan": PLAN})
     if record.ended is None:
         return await _to_go_on(state, runs, record, logs, boundary)
-    if record.assignment.n == 1 and record.ended.status != "succeeded":
+    if record.assignment.started.n == 1 and record.ended.status != "succeeded":
         logs.note("back", "service")
         return Given({"operation": "retry", "run": record.id})
-    if record.assignment.n == 1:
+    if record.assignment.started.n == 1:
         return Given({"fork_from": {"run": record.id, "step": "pay_2"}})
     return None
 
 
 async def _to_go_on(state: Any, runs: Runs, record: RunState, logs: Logs, boundary: Boundary) -> Given:
     """Return the answer to what is asked; before the first one a step is skipped, and another's result is given."""
-    if state.interrupts and record.assignment.n == 1 and not record.steps.is_settled("known"):
+    if state.interrupts and record.assignment.started.n == 1 and not record.steps.is_settled("known"):
         if not record.steps.is_skipped("fax"):
             await skip_step(runs, THREAD, "fax", "sent by hand", ADA)
             boundary("after skip")

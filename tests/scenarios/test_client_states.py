@@ -197,7 +197,7 @@ def true_of(case: Case, state: dict[str, Any]) -> None:
     assert set(shown) <= set(record.steps.succeeded), (shown, record.steps.succeeded)
     assert all(shown[name] == record.steps.results[name].to_json() for name in shown)
     assert (state["goal"], tuple(state.get("constraints") or ())) == (
-        record.assignment.goal,
+        record.assignment.started.goal,
         record.assignment.constraints,
     )
     if record.ended:
@@ -252,7 +252,8 @@ def tried(moment: str, node: str | None, write: str, before: str | None = None) 
     if state:
         true_of(case, state)
     open_runs = [record for record in case.records() if not record.ended]
-    if open_runs and open_runs[-1].assignment.n == len(case.records()) and "messages" not in (WRITES[write] or {}):
+    is_last = bool(open_runs) and open_runs[-1].assignment.key.n == len(case.records())
+    if is_last and "messages" not in (WRITES[write] or {}):
         state = case.invoke({"messages": [{"role": "user", "content": "continue"}]})
         assert case.graph.get_state(case.config).interrupts or state["status"] in ENDS
         true_of(case, state)

@@ -70,7 +70,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "run": run.id,
         "goal": run.goal,
         "constraints": list(run.constraints),
-        **({"playbook": dict(ran)} if (ran := found.record.assignment.playbook) else {}),
+        **({"playbook": dict(ran)} if (ran := found.record.assignment.started.playbook) else {}),
         "status": run.status,
         "reason": run.reason,
         "answer": run.answer,
@@ -101,7 +101,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     run = found.run
     yield f"run     {escaped(run.id)}"
     yield f"goal    {escaped(run.goal)}"
-    if ran := found.record.assignment.playbook:
+    if ran := found.record.assignment.started.playbook:
         yield f"from    {escaped(f'the playbook {playbook_text(ran)}')}"
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"

@@ -99,7 +99,7 @@ def _arguments(
     known, read = _known(record, step, results), _read(record, step, results, waits_within(plan)[step.id])
     # A held call has the labels of its own arguments; an argument that a person edited is the person's.
     held = record.review_state.held.get(call.key) if call is not None else _held(shown, step)
-    edited = _edited(held.replaces, held.args) if held is not None and held.replaces is not None else ()
+    edited = _edited(held.event.args.shown, held.edited) if held is not None and held.edited is not None else ()
     for name in dict.fromkeys((*step.args, *given, *(held.args if held is not None else ()))):
         label = USER if name in edited else (held.labels.get(name) if held is not None else None)
         values = given if call is not None else held.args if held is not None else {}

@@ -36,7 +36,7 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
     """
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values_for(step), ITEM: value}))
     loop, limit = _loop(work, step, args, place), _limit(work, step)
-    turns = loop.run(work.record.assignment.goal, work.shown(step, value), work.brief(step, place))
+    turns = loop.run(work.record.assignment.started.goal, work.shown(step, value), work.brief(step, place))
     try:
         result = normalise(await limit.within(turns))
     except StepTimedOut as late:
@@ -64,7 +64,7 @@ async def batch(work: StepWork, step: Step, items: Mapping[int, JsonValue]) -> M
         return {}
     loop, limit = _loop(work, step, shared, batch=own), _limit(work, step)
     results = {name: found for name, found in work.shown(step).items() if name != ITEM}
-    turns = loop.run(work.record.assignment.goal, results, work.brief(step, None))
+    turns = loop.run(work.record.assignment.started.goal, results, work.brief(step, None))
     try:
         values: Any = normalise(await limit.within(turns))
     except (StepFailed, StepTimedOut, ResultError):
@@ -76,7 +76,7 @@ async def batch(work: StepWork, step: Step, items: Mapping[int, JsonValue]) -> M
 
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
     attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), _limit(work, step)
-    turns = loop.run(work.record.assignment.goal, work.shown(step), work.brief(step, None))
+    turns = loop.run(work.record.assignment.started.goal, work.shown(step), work.brief(step, None))
     end = await _outcome(attempt, loop, limit.within(turns))
     return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, limit.within(loop.mend(unmet))))
 

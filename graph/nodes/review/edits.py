@@ -60,25 +60,25 @@ def edited_calls(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> 
         is_shown = is_shown and is_call
         changed[step.id] = _changed(step, held.args, args)
         # The step that is revised makes just this call, and the person has seen it: it is not held again.
-        approved += [call_key(run.record.id, step.id, None, 0, held.tool, digest(dict(args)))] if is_call else []
+        approved += [call_key(run.record.id, step.id, None, 0, held.event.tool, digest(dict(args)))] if is_call else []
     found = replace(verdict, calls=tuple(approved), edits=within)
     return EditedCalls(found, _plan(plan, changed) if plan is not None and changed else None, is_shown)
 
 
 def _check(run: RunContext, held: HeldCall, args: Mapping[str, JsonValue]) -> None:
-    spec = run.services.toolbox.specs.get(held.tool)
+    spec = run.services.toolbox.specs.get(held.event.tool)
     if spec is None:
-        raise InvalidResponse(f"the tool {held.tool} is there no longer; reject the call")
+        raise InvalidResponse(f"the tool {held.event.tool} is there no longer; reject the call")
     # The gate would refuse the call later, when nobody is there to mend it.
     if faults := spec.argument_faults(args) or run.terms.policy.faults(spec, args):
         words = "; ".join(f"{place}: {why}" for place, why in faults)
-        raise InvalidResponse(f"{held.step} cannot call {held.tool} with the edited arguments: {words}")
+        raise InvalidResponse(f"{held.step} cannot call {held.event.tool} with the edited arguments: {words}")
 
 
 def _is_granted(run: RunContext, step: Step, held: HeldCall, args: Mapping[str, JsonValue]) -> bool:
-    grant, spec = Grant.of(step), run.services.toolbox.specs[held.tool]
+    grant, spec = Grant.of(step), run.services.toolbox.specs[held.event.tool]
     try:
-        return held.tool in grant.tools and grant.bound(args, spec.takes) == dict(args)
+        return held.event.tool in grant.tools and grant.bound(args, spec.takes) == dict(args)
     except Refused:
         return False
 

@@ -78,7 +78,8 @@ def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None =
     calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
     ruled, held = RuledCalls(run.record, run.terms.policy), run.record.review_state.held
     shown = [held[one.key] for one in request.actions if one.name == "run_step" and one.key in held]
-    plans += [call.tool for call in shown for tool in tools_named(run, [call.tool]) if ruled.unmet(call.step, tool)]
+    made = [(call.step, tool) for call in shown for tool in tools_named(run, [call.event.tool])]
+    plans += [tool.name for step, tool in made if ruled.unmet(step, tool)]
     return AtStake(tools_named(run, plans), tools_named(run, calls), cost_under(run, budget))
 
 

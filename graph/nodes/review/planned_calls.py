@@ -121,7 +121,7 @@ class _Reading:
     @cached_property
     def _held(self) -> frozenset[str]:
         """The keys of the calls that the same request asks about by themselves."""
-        return frozenset(held.key for held in self.run.record.waiting_calls)
+        return frozenset(held.event.key for held in self.run.record.waiting_calls)
 
     @cached_property
     def _uncertain(self) -> frozenset[str]:

@@ -43,7 +43,7 @@ def preview_of(record: RunState, key: str) -> PreviewContent | None:
 
 def held_keys(record: RunState) -> list[str]:
     """Return the keys of the held calls whose previews a request shows."""
-    return record.review_state.previews.counted(held.key for held in record.waiting_calls)
+    return record.review_state.previews.counted(held.event.key for held in record.waiting_calls)
 
 
 def _content(found: CallPreview, was: CallPreview | None) -> PreviewContent:

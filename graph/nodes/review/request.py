@@ -86,7 +86,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         diff=difference(run.plan_before(plan).plan, plan).to_json() if plan is not None else {},
         issues=tuple(subject.issues),
         estimate=left if actions else {},
-        goal=record.assignment.goal,
+        goal=record.assignment.started.goal,
     )
     before, names = record.review_state.asked_before, tuple(action.name for action in actions)
     request = replace(request, asked_before=before(subject.digest, names, is_open=is_open(run, request)))
@@ -169,7 +169,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
     record, before, revised = run.record, run.plan_before(plan), run.record.plan_state.revised
     previews, unpreviewed = previews_of(record, plan)
     warnings = [
-        *changed_playbook(record.assignment.playbook),
+        *changed_playbook(record.assignment.started.playbook),
         *repeats(record, plan),
         *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
         *_given(run, plan),
@@ -182,7 +182,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         plan=plan,
         revision=record.plan_state.revision,
         terms=run.terms,
-        goal=record.assignment.goal,
+        goal=record.assignment.started.goal,
         why=reason_of(record.plan_state, _failed_before(run), run.terms.shown_for(plan)),
         before=before.plan,
         before_revision=before.revision,
@@ -308,12 +308,12 @@ def _waiting_for(run: RunContext, step: Step) -> list[str]:
 
 
 def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
-    plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.tool)
+    plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.event.tool)
     step = plan.by_id.get(held.step) if plan is not None else None
-    has_judge, preview = run.services.models.judge is not None, preview_of(run.record, held.key)
+    has_judge, preview = run.services.models.judge is not None, preview_of(run.record, held.event.key)
     content = held_content(held, tool, step, preview, has_judge=has_judge)
-    args = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
-    return _action("run_step", args, content, key=held.key)
+    args = {"step": held.step, "tool": held.event.tool, "args": dict(held.args)}
+    return _action("run_step", args, content, key=held.event.key)
 
 
 def _about_asked(call: Call) -> ReviewAction:

@@ -47,18 +47,20 @@ def approvals_given(run: RunContext, verdict: ReviewVerdict, by: Sequence[Approv
     found = _of_playbook(run, verdict, by)
     for key, wish in verdict.standing.items():
         held, now = run.record.review_state.held[key], time.time()
-        tool, policy = run.services.toolbox.specs.get(held.tool), run.terms.policy
+        tool, policy = run.services.toolbox.specs.get(held.event.tool), run.terms.policy
         if fault := standing_fault(wish, now, policy.standing_s):
             raise InvalidResponse(fault)
         if held.before or tool is None:
-            raise InvalidResponse(f"the call of {held.tool} in {held.step} is decided by itself, without standing")
+            raise InvalidResponse(
+                f"the call of {held.event.tool} in {held.step} is decided by itself, without standing"
+            )
         until = time_of(wish.get("until"))
         rules = policy.approvers.rules([tool], run.terms.bounds.cost_usd, calls=[tool])  # in other runs by either table
         if until is not None and (fault := wide_fault(rules, by, run.record.people.askers)):
             raise InvalidResponse(f"standing.until: {fault}; without until it holds in this run")
         approval = StandingApproval(
             id=digest([run.record.id, run.record.review_state.requests, key])[:ID_CHARACTERS],
-            tool=held.tool,
+            tool=held.event.tool,
             args=standing_args(wish, held.args),
             at_most=wish["at_most"],
             fingerprint=tool.fingerprint,
@@ -71,7 +73,9 @@ def approvals_given(run: RunContext, verdict: ReviewVerdict, by: Sequence[Approv
             of_givers=until is not None and not rules,
         )
         if not covers(approval, tool, held.args, {}, policy):
-            raise InvalidResponse(f"standing for {held.tool} does not cover the call that was shown; change its args")
+            raise InvalidResponse(
+                f"standing for {held.event.tool} does not cover the call that was shown; change its args"
+            )
         found.append(approval)
     return found
 

@@ -35,7 +35,7 @@ async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool
     """
     if run.here_before or run.record.ended:
         return  # a crashed node runs again
-    is_goal = last_words(state.get("messages") or ()) == run.record.assignment.goal
+    is_goal = last_words(state.get("messages") or ()) == run.record.assignment.started.goal
     said = change_in_words(state) if words and not is_goal else None
     changes = changes_from(state["changes"]) if state.get("changes") else []
     asked = [change for change in (*changes, *([said] if said else [])) if not change.is_made(run.record)]

@@ -182,8 +182,8 @@ class RunContext:
         """
         offer, plan = self.services.offer, self.recorded_plan()
         said = self.record.assignment
-        before = [words for message in said.history for key, words in message.items() if key != UNTRUSTED]
-        wanted = [said.goal, *said.constraints, *before, *self.record.plan_state.feedback]
+        before = [words for message in said.started.history for key, words in message.items() if key != UNTRUSTED]
+        wanted = [said.started.goal, *said.constraints, *before, *self.record.plan_state.feedback]
         if step is not None:
             offer = offer.only(step.tools) if step.tools else offer
             return offer.about([*wanted, step.objective], step.tools)
@@ -218,7 +218,7 @@ class RunContext:
         """Whether what steps have read is not to be trusted, or what was answered before in a chat."""
         record = self.record
         supplied = joined(record.steps.labels[step] for step in record.steps.supplied)
-        in_chat = any(UNTRUSTED in message for message in record.assignment.history)
+        in_chat = any(UNTRUSTED in message for message in record.assignment.started.history)
         return supplied.untrusted or in_chat or self._has_untrusted(c for c in record.calls.by_key.values() if c.step)
 
     def _has_untrusted(self, calls: Iterable[Call]) -> bool:

@@ -49,7 +49,7 @@ def expectation_of(run: RunContext, plan: Plan) -> Mapping[str, Any] | None:
 
 def _prompt_tokens(run: RunContext, step: Step) -> int:
     """Return the tokens of a step's first prompt, by its length; results of other steps are not in it yet."""
-    messages = executor_messages(run.record.assignment.goal, step, step.args, {})
+    messages = executor_messages(run.record.assignment.started.goal, step, step.args, {})
     specs = run.services.toolbox.specs
     offered = sum(len(specs[name].description) + len(to_text(dict(specs[name].schema))) for name in step.tools)
     return (sum(len(str(message.content)) for message in messages) + offered) // CHARACTERS_PER_TOKEN

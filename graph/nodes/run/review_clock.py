@@ -158,7 +158,7 @@ async def _expired(
     # A gate is asked about as a call is, but holds none: without an answer the run cannot pass it.
     has_gate = request.shown.asked.count(CALL) > len(calls)
     ends = deadline.on_expire == "end" or bool(others) or has_gate
-    rejected: Mapping[str, str] = {} if ends else {call.key: why for call in calls}
+    rejected: Mapping[str, str] = {} if ends else {call.event.key: why for call in calls}
     expired = ReviewExpired(
         request=request.shown.request,
         subject=request.shown.subject,

@@ -78,7 +78,7 @@ def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
     record = run.record
     results = results_shown(run, plan) if plan is not None and record.steps.results else {}
     return {
-        "goal": record.assignment.goal,
+        "goal": record.assignment.started.goal,
         "constraints": list(record.assignment.constraints),
         "revision": record.plan_state.revision,
         "digest": record.plan_state.digest,

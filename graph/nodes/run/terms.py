@@ -10,7 +10,6 @@ from planner_executor.graph.policy.terms import Comparison, compare
 from planner_executor.graph.record.assignment import Assignment, lowered
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import NO_CONFIGURATION, Configuration
-from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.settings.settings import RANKS
 
 
@@ -26,7 +25,7 @@ async def compared(services: Services, ledger: Ledger, run: Assignment) -> Compa
         return Comparison(replace(services.terms, budget=run.budget))
     recorded = await terms_of(ledger, run)
     here = services.terms_beside(recorded)
-    here = replace(here, budget=lowered(here.budget, run.playbook))
+    here = replace(here, budget=lowered(here.budget, run.started.playbook))
     found = compare(here, recorded, RANKS)
     return found if services.judges_terms else found.accepted(here)
 
@@ -35,17 +34,17 @@ async def held_to_terms(services: Services, ledger: Ledger, run: Assignment) -> 
     """Return the services held to the terms that a run is under as far as these are stricter, and the comparison."""
 
     async def held(configuration: Configuration, budget: Budget) -> tuple[Services, Comparison]:
-        asked = Assignment(configuration=configuration, budget=budget, playbook=run.playbook)
+        asked = Assignment(configuration=configuration, budget=budget, started=run.started)
         found = await compared(services, ledger, asked)
         return services.held_to(found.terms), found
 
-    if run.playbook.get("limits") or _are_equal(services, run):
+    if run.started.playbook.get("limits") or _are_equal(services, run):
         return await held(run.configuration, run.budget)
     return await services.held.aget(held, run.configuration, run.budget)
 
 
 def _are_equal(services: Services, run: Assignment) -> bool:
-    budget = lowered(services.terms.budget, run.playbook)
+    budget = lowered(services.terms.budget, run.started.playbook)
     return (run.configuration, run.budget) == (services.configuration[0], budget)
 
 
@@ -57,5 +56,5 @@ async def services_of_fork(services: Services, ledger: Ledger, source: Assignmen
     """
     held, found = await held_to_terms(services, ledger, source)
     if found.other:
-        raise OtherTermsError(RunKey(source.thread, source.n).id, found.other)
+        raise OtherTermsError(source.key.id, found.other)
     return held

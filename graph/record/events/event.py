@@ -141,6 +141,7 @@ class Event:
     def written(cls, seq: int, at: float, draft: Draft) -> "Event":
         """Return a draft as the event that was just written."""
         event = cls(seq, draft.kind, draft.step, at, draft.payload)
+        # Fills in what `data` would read anew from the payload, which has just been made of it.
         object.__setattr__(event, "data", draft.data)
         return event
 
@@ -155,6 +156,7 @@ class Event:
         known, version = TYPES.get(self.kind), self.payload.get("version", 1)
         if known is None:
             raise UnknownEventError(self.seq, f"is of the kind {self.kind!r}")
+        # By the type itself: `true` is an `int` for Python.
         if type(version) is not int or not 1 <= version <= known.version:
             raise UnknownEventError(self.seq, f"is of version {version} of {self.kind!r}")
         return known.from_json(self.payload)

@@ -98,12 +98,12 @@ def held_content(
         step=held.step,
         tool=tool_content(tool) if tool is not None else None,
         does=summary_of_call(tool, held.args),
-        why=held.asked,
+        why=held.event.asked,
         args={
             name: Argument(origin="result", trust=label.trust, sources=label.sources)
             for name, label in held.labels.items()
         },
-        given=tuple(Given(what=one.what, by=one.by, step=one.step, value=one.value) for one in held.values),
+        given=tuple(Given(what=one.what, by=one.by, step=one.step, value=one.value) for one in held.event.values),
         before=held.before,
         preview=preview,
         by_model=step is not None and step.tool is None,

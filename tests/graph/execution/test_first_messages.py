@@ -125,7 +125,7 @@ async def test_a_step_under_way_of_an_earlier_release_goes_on_with_its_recorded_
 
     async with at_desk(LoggedTools().tool("look", effect="read")) as desk:
         record = await desk.record()
-        human = json.dumps({"goal": record.assignment.goal, "objective": "do a"})
+        human = json.dumps({"goal": record.assignment.started.goal, "objective": "do a"})
         prompt: Any = [{"type": "system", "content": "As of old."}, {"type": "human", "content": human}]
         key = digest([record.id, "executor", "a:1", digest(prompt)])
         began = {"key": key, "role": "executor", "prompt": {"continues": None, "value": prompt}}

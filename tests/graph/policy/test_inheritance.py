@@ -10,7 +10,7 @@ from planner_executor.graph.policy.inheritance import inherited, steps_anew
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
-from planner_executor.graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked
+from planner_executor.graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked, RunStarted
 from planner_executor.graph.record.given_value import GivenValue
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -25,6 +25,7 @@ TOOLS = {
     "web": ToolSpec("web", "", {}, "read", trusted=False),
 }
 WEB, MAIL = TrustLabel("untrusted", ("web",)), TrustLabel("trusted", ("mail",))
+STARTED = RunStarted(thread="t", n=2, goal="")
 
 
 def step(name: str, *after: str, **fields: Any) -> Step:
@@ -35,7 +36,7 @@ GATED = Plan(steps=(step("a", tool="web"), step("gate", "a", gate="Go on?"), ste
 
 
 def record(plan: Plan = GATED, **results: StepResult) -> RunState:
-    return RunState(Assignment("t", 2), PlanState(plan=plan.to_json()), steps=Steps(results=results), seq=40)
+    return RunState(Assignment(STARTED), PlanState(plan=plan.to_json()), steps=Steps(results=results), seq=40)
 
 
 def kept(drafts: Any) -> list[str]:
@@ -67,7 +68,7 @@ def test_only_settled_results_are_taken_over_with_their_source() -> None:
 def test_a_fork_names_its_source_and_keeps_taint_and_attachments() -> None:
     run = record()
     run.plan_state.tainted = {"c", "b"}
-    run.assignment = Assignment("t", 2, attached=Content("picture"))
+    run.assignment = Assignment(STARTED, attached=Content("picture"))
 
     assert inherited(run, GATED, ["b"], TOOLS)[0].data == RunForked(
         source="t.2", again=("b",), tainted=("b", "c"), attached=Content("picture")

@@ -11,7 +11,7 @@ from planner_executor.graph.policy.retention import KeptThread, Retention, obsta
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
-from planner_executor.graph.record.events import ReviewRequested, RunEnded
+from planner_executor.graph.record.events import ReviewRequested, RunEnded, RunStarted
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.review_state import RecordedRequest, ReviewState
 from planner_executor.graph.record.run_pass import Pass
@@ -67,7 +67,8 @@ def call(key: str, **fields: Any) -> Call:
 
 def record(n: int, *calls: Call, ended: RunEnded | None = ENDED, review: ReviewState | None = None) -> RunState:
     known = Calls({one.key: one for one in calls})
-    return RunState(Assignment("t", n), review_state=review or ReviewState(), calls=known, ended=ended)
+    assignment = Assignment(RunStarted(thread="t", n=n, goal=""))
+    return RunState(assignment, review_state=review or ReviewState(), calls=known, ended=ended)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.prompts.tool_lines import BY_WORDS, tool_line, tools_in_short
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.comment import Comment
+from planner_executor.graph.record.events import RunStarted
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -73,7 +74,7 @@ def record(size: int = 20) -> RunState:
         "step_2": StepResult("failed", error="ValueError: no luck"),
     }
     return RunState(
-        Assignment(history=({"user": "hello"},)),
+        Assignment(RunStarted(goal="", history=({"user": "hello"},))),
         PlanState(plan=PLAN.to_json(), feedback=["look closer"]),
         steps=Steps(results),
     )

@@ -17,7 +17,7 @@ PICTURE, ANOTHER = Content(value=["a.png"]), Content(value=["b.png"])
 def test_an_assignment_has_what_the_run_was_started_with() -> None:
     found = Assignment().run_started(STARTED)
 
-    assert (found.thread, found.n, found.goal, found.constraints) == ("t", 2, "g", ("c",))
+    assert (found.started, found.key, found.constraints) == (STARTED, ("t", 2), ("c",))
     assert (found.setup, found.setup_by) == ({"approval": "always"}, "facade")
 
 
@@ -26,7 +26,7 @@ def test_an_amendment_sets_the_constraints_and_nothing_else() -> None:
 
     after = before.steered(Steered(constraints=("c", "d"), added=("d",)))
 
-    assert (after.constraints, after.goal) == (("c", "d"), "g")
+    assert (after.constraints, after.started.goal) == (("c", "d"), "g")
     assert before.constraints == ("c",)
 
 
@@ -35,7 +35,7 @@ def test_other_settings_replace_those_before() -> None:
 
 
 def test_a_run_that_was_not_started_has_no_number() -> None:
-    assert Assignment().n == 0
+    assert Assignment().key.n == 0
 
 
 @pytest.mark.parametrize(("origin", "shown"), [("cli", "cli"), (None, "facade")])
@@ -90,8 +90,8 @@ def test_a_constraint_of_a_step_that_is_none_of_the_goal_is_an_issue(constraints
 
 
 def test_a_run_of_a_playbook_has_a_goal_of_its_own_if_it_was_given_one() -> None:
-    assert Assignment(playbook={"name": "tell", "goal": "g"}).own_goal
-    assert not Assignment(playbook={"name": "tell"}).own_goal and not Assignment().keeps_names
+    assert Assignment(replace(STARTED, playbook={"name": "tell", "goal": "g"})).own_goal
+    assert not Assignment(replace(STARTED, playbook={"name": "tell"})).own_goal and not Assignment().started.keeps_names
 
 
 def test_a_facade_that_takes_a_run_over_leaves_its_setup_and_others_leave_the_one_before() -> None:

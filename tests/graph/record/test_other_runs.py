@@ -7,7 +7,7 @@ import pytest
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
-from planner_executor.graph.record.events import Arguments, EarlierCall, StepHeld, StepUncertain
+from planner_executor.graph.record.events import Arguments, EarlierCall, RunStarted, StepHeld, StepUncertain
 from planner_executor.graph.record.other_runs import calls_to_know, is_kin, is_settled_by, other_calls
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
@@ -24,7 +24,7 @@ def call(key: str, **fields: Any) -> Call:
 
 def run(n: int, *calls: Call, elsewhere: tuple[Call, ...] = ()) -> RunState:
     return RunState(
-        Assignment("t", n),
+        Assignment(RunStarted(thread="t", n=n, goal="")),
         calls=Calls({one.key: one for one in calls}, elsewhere={one.key: one for one in elsewhere}),
     )
 
@@ -109,7 +109,7 @@ def test_the_event_of_a_wait_names_calls_that_may_have_happened_and_why() -> Non
 def test_what_succeeded_counts_in_a_fork_and_in_what_it_is_a_fork_of(
     other: str, of_other: str | None, own: str | None, counts: bool
 ) -> None:
-    assert is_kin(Assignment(other, 1, forked_from=of_other), "t", "t.2", own) == counts
+    assert is_kin(Assignment(RunStarted(thread=other, n=1, goal=""), forked_from=of_other), "t", "t.2", own) == counts
 
 
 def test_what_succeeded_in_kin_has_happened_and_what_may_be_repeated_is_not_to_be_known() -> None:

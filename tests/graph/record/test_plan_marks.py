@@ -6,13 +6,14 @@ import pytest
 
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.assignment import Assignment
-from planner_executor.graph.record.events import PlanRevised
+from planner_executor.graph.record.events import PlanRevised, RunStarted
 from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.run_state import RunState
 
 WORDS = Assignment(
-    goal="Send 40 euros to a@b.example, c@d.example and Ann Lee: True or None.", constraints=("never on 2026-12-24",)
+    RunStarted(goal="Send 40 euros to a@b.example, c@d.example and Ann Lee: True or None."),
+    constraints=("never on 2026-12-24",),
 )
 
 

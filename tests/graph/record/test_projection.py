@@ -88,7 +88,7 @@ def test_no_events_are_a_run_of_nobody() -> None:
 def test_a_run_knows_who_it_is_and_what_it_is_for() -> None:
     record = Told().record
 
-    assert (record.id, record.assignment.goal, record.assignment.constraints, record.assignment.setup) == (
+    assert (record.id, record.assignment.started.goal, record.assignment.constraints, record.assignment.setup) == (
         "t.2",
         "g",
         ("c",),

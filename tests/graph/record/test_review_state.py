@@ -239,12 +239,12 @@ def test_a_held_call_keeps_the_arguments_that_a_person_gave_when_it_is_held_agai
     held = StepHeld(key="k", tool="send", args=Arguments({"to": "x"}), labels={}, revision=1)
     state = ReviewState()
     state.step_held(Event(3, "step_held", "a", 0.0, {}), held, Pass(held.revision))
-    assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "x"}, None)
+    assert (state.held["k"].args, state.held["k"].edited) == ({"to": "x"}, None)
 
     decided(state, decision="settle", replaced={"k": {"to": "y"}})
     state.step_held(Event(5, "step_held", "a", 0.0, {}), replace(held, revision=2), Pass(2))
 
-    assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "y"}, {"to": "x"})
+    assert (state.held["k"].args, state.held["k"].event.args.shown) == ({"to": "y"}, {"to": "x"})
 
 
 def test_requests_are_counted_by_plan_and_names_of_actions_and_one_shown_again_counts_once() -> None:

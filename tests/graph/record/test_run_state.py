@@ -10,11 +10,13 @@ from planner_executor.graph.record.call import AskedCall, Call, HeldCall, Reject
 from planner_executor.graph.record.calls import Calls
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import (
+    Arguments,
     Configuration,
     ResponseGiven,
     ReviewRequested,
     RunEnded,
     RunReopened,
+    StepHeld,
     Voted,
 )
 from planner_executor.graph.record.events.content import NO_CONTENT
@@ -28,9 +30,13 @@ from planner_executor.graph.record.spending import BudgetExhausted, Spending
 from planner_executor.graph.record.steps import Steps
 
 IN_FORCE = PlanState(revision=1, awaits_plan=False)
-WAITS = ReviewState(
-    held={"h": HeldCall("h", "a", "send", {}, {}, Pass(1))}, uncertain={"w": WaitingCall("a", ("k", "gone"), Pass(1))}
-)
+
+
+def held_call(key: str, step: str = "a", number: int = 0, item: int | None = None) -> HeldCall:
+    return HeldCall(step, StepHeld(key=key, tool="send", args=Arguments(), revision=1, call=number, item=item), Pass(1))
+
+
+WAITS = ReviewState(held={"h": held_call("h")}, uncertain={"w": WaitingCall("a", ("k", "gone"), Pass(1))})
 CALL = Call("k", "a", "send", {}, "d", repeatable=False, within=Pass(1), number=0)
 
 
@@ -39,7 +45,7 @@ def state(plan_state: PlanState = IN_FORCE, steps: Steps | None = None) -> RunSt
 
 
 def test_calls_wait_for_a_person_under_the_plan_in_force() -> None:
-    assert [held.key for held in state().waiting_calls] == ["h"]
+    assert [held.event.key for held in state().waiting_calls] == ["h"]
     assert state().uncertain_calls == {"a": [CALL]}
 
 
@@ -61,26 +67,24 @@ def test_a_rejected_call_waits_again_only_under_another_revision(revision: int, 
     over = state()
     over.review_state = replace(WAITS, rejected={"h": RejectedCall("too dear", Pass(revision))})
 
-    assert [held.key for held in over.waiting_calls] == waiting
+    assert [held.event.key for held in over.waiting_calls] == waiting
 
 
 def test_waiting_calls_have_the_order_of_the_plan_of_items_and_of_calls() -> None:
     places: list[tuple[str, int | None, int]] = [("z", None, 0), ("a", 0, 0), ("a", 1, 0), ("a", 1, 1), ("m", None, 2)]
-    calls = [
-        HeldCall(f"k{at}", step, "send", {}, {}, Pass(1), number=n, item=i) for at, (step, i, n) in enumerate(places)
-    ]
+    calls = [held_call(f"k{at}", step, n, i) for at, (step, i, n) in enumerate(places)]
     plan = {"steps": [{"id": name} for name in ("z", "a", "m")]}
     for held in (calls, calls[::-1], calls[2:] + calls[:2]):
-        review = ReviewState(held={call.key: call for call in held})
+        review = ReviewState(held={call.event.key: call for call in held})
         found = RunState(plan_state=replace(IN_FORCE, plan=plan), review_state=review).waiting_calls
         assert found == calls
 
 
 def test_two_waiting_calls_of_one_step_have_an_order_even_without_a_plan_to_read() -> None:
-    held = {f"k{number}": HeldCall(f"k{number}", "a", "send", {}, {}, Pass(1), number=number) for number in (1, 0)}
+    held = {f"k{number}": held_call(f"k{number}", number=number) for number in (1, 0)}
     over = RunState(plan_state=IN_FORCE, review_state=ReviewState(held=held))
 
-    assert [call.number for call in over.waiting_calls] == [0, 1]
+    assert [call.event.call for call in over.waiting_calls] == [0, 1]
 
 
 def test_a_run_lacks_a_plan_if_the_budget_does_not_allow_to_ask_for_one() -> None:

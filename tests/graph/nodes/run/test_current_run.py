@@ -140,7 +140,8 @@ def test_the_next_run_has_the_goal_the_chat_before_it_and_what_it_was_started_wi
                 assert writer.lease is not None
         assert run.services.configuration[0] == run.record.assignment.configuration
         assert run.checkpoint == checkpoint_id() and run.here_before
-        return run.key, run.record.assignment.goal, [list(said) for said in run.record.assignment.history]
+        started = run.record.assignment.started
+        return run.key, started.goal, [list(said) for said in started.history]
 
     key, goal, history = at_node(work, InMemorySaver())
 
@@ -150,7 +151,7 @@ def test_the_next_run_has_the_goal_the_chat_before_it_and_what_it_was_started_wi
 
 def test_a_run_may_begin_without_a_chat() -> None:
     async def work(given: Any) -> Any:
-        return (await start_run(given, {}, on_thread("t"), GOAL)).record.assignment.history
+        return (await start_run(given, {}, on_thread("t"), GOAL)).record.assignment.started.history
 
     assert at_node(work) == ()
 

@@ -35,7 +35,8 @@ STEERED = Amendment(add=("be kind",)).to_text()
 
 async def revised(*drafts: Any, author: str = "planner", history: Any = (), plan: Any = KEPT_AND_NEW) -> PlanRevised:
     async with run_in_memory(*drafts) as run:
-        run.record.assignment = replace(run.record.assignment, history=tuple(history))
+        said = run.record.assignment
+        run.record.assignment = replace(said, started=replace(said.started, history=tuple(history)))
         return revision(run, Plan.model_validate(plan), author, "because")
 
 

@@ -12,7 +12,7 @@ from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.record.comment import Comment
-from planner_executor.graph.record.events import ValueShown
+from planner_executor.graph.record.events import Arguments, EarlierCall, StepHeld, ValueShown
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.review.content import LARGEST_VALUE, Preview
@@ -37,6 +37,10 @@ BY_MODEL = Step(id="think", objective="o", tools=("pay",), args={"to": "ann", "a
 EACH = Step(id="each", objective="o", tool="pay", args={"to": "{item_result}", "amount": 1}, for_each="{look_result}")
 TERMS = ExecutionTerms(TOOLS, "always", policy_from({}))
 CALL = Call("k", "paid", "pay", {"to": "ann", "amount": 9}, "d", False, Pass(1, 0), 0)
+
+
+def held_call(step: str = "paid", args: Any = CALL.args, **fields: Any) -> HeldCall:
+    return HeldCall(step, StepHeld(key="k", tool="pay", args=Arguments(args), revision=1, **fields), Pass(1, 0))
 
 
 def told(content: Any) -> Any:
@@ -122,9 +126,8 @@ def test_a_revision_says_what_changed_by_step_and_field_and_what_became_of_comme
 
 def test_a_held_call_says_what_it_does_and_what_of_it_is_not_trusted() -> None:
     label, given = TrustLabel("untrusted", ("web",)), ValueShown("answer", ("os:ann",), "q", "9")
-    held = HeldCall(
-        "k", "paid", "pay", CALL.args, {"to": label}, Pass(1, 0), ("t.1",), "the policy asks", values=(given,)
-    )
+    before = (EarlierCall("k", "t.1"),)
+    held = held_call(labels={"to": label}, before=before, asked="the policy asks", values=(given,))
 
     found = told(held_content(held, PAY, replace_checks(PAID), has_judge=True))
 
@@ -137,12 +140,12 @@ def test_a_held_call_says_what_it_does_and_what_of_it_is_not_trusted() -> None:
     assert found["args"] == {"to": {"origin": "result", "trust": "untrusted", "sources": ["web"]}}
     assert found["given"] == [{"what": "answer", "by": ["os:ann"], "step": "q", "value": "9"}]
     assert (found["before"], found["why"], found["judged_by"]) == (["t.1"], "the policy asks", "model")
-    bare = told(held_content(held._replace(labels={}, values=(), before=(), asked=None), None))
+    bare = told(held_content(held_call(), None))
     assert bare == {"name": "run_step", "kind": "call", "step": "paid"}
 
 
 def test_a_call_of_a_model_says_so_what_for_and_by_which_criteria() -> None:
-    held = HeldCall("k", "think", "pay", CALL.args, {}, Pass(1, 0))
+    held = held_call("think")
     by_model, by_plan = (told(held_content(held, PAY, replace_checks(step))) for step in (BY_MODEL, PAID))
 
     assert (by_model["by_model"], by_model["criteria"]) == (True, "good") and "by_model" not in by_plan
@@ -276,7 +279,7 @@ def test_under_never_no_argument_is_asked_about_again() -> None:
 
 def test_a_tool_without_words_has_none_and_one_that_is_gone_is_left_out() -> None:
     silent = replace(PAY, summary=None)
-    held = HeldCall("k", "paid", "pay", {"to": "{look_result.n}"}, {}, Pass(1, 0))
+    held = held_call(args={"to": "{look_result.n}"})
 
     assert "does" not in told(held_content(held, silent)) and "does" not in told(new_content(PAID, silent, "d"))
     assert told(held_content(held, PAY))["does"] == "pay [not given] to {look_result.n}"

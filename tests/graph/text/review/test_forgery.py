@@ -14,7 +14,7 @@ from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms, ShownFor
 from planner_executor.graph.record.budget import Budget, Usage
 from planner_executor.graph.record.call import Call, HeldCall
-from planner_executor.graph.record.events import Decided, SettledCall
+from planner_executor.graph.record.events import Arguments, Decided, EarlierCall, SettledCall, StepHeld
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import TrustLabel
@@ -75,9 +75,10 @@ def descriptions(words: str) -> list[str]:
     )  # fmt: skip
     call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, Pass(1), 0, unmet=f"it is{words}")
     failed = call._replace(unmet=None, result=StepResult("failed", error=f"no{words}"), run=f"r{words}")
-    held = HeldCall(
-        "k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, Pass(1)
-    )
+    labels = {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}
+    event = StepHeld(key="k", tool=tool.name, args=Arguments({"to": words}), labels=labels, revision=1,
+                     before=(EarlierCall("k", f"r{words}"),))  # fmt: skip
+    held = HeldCall("a", event, Pass(1))
     decided = Decided(
         digest="d", binding="b", decision="feedback", by="person", approver=f"ada{words}", message=f"no{words}",
         settled=(SettledCall("k", True, words),), given={"a": words},
@@ -97,7 +98,7 @@ def descriptions(words: str) -> list[str]:
         description(invalid, {}),
         description(uncertain_content(call, tool, []), called),
         description(uncertain_content(failed, tool, ["b"]), called),
-        description(held_content(held._replace(before=(f"r{words}",)), tool, second, has_judge=True), called),
+        description(held_content(held, tool, second, has_judge=True), called),
         description(gate, {"args": {"a": words}}),
         description(ask, {"question": f"which{words}"}),
         plan_message(plan, 1, {}),
