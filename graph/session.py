@@ -32,12 +32,11 @@ from planner_executor.graph.errors import (
 )
 from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import state_of
-from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 from planner_executor.graph.review.request_json import digest_of_request
 from planner_executor.graph.route import Route, headed, named_in_state
 from planner_executor.graph.runs.run import Run

@@ -45,19 +45,18 @@ def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row]
     """
     rows, events = [], []
     for number, draft in enumerate(drafts, seq + 1):
-        row = _row(draft, number, before)
+        payload = compact_json(draft.payload)
+        for text in (payload, draft.step or ""):
+            text.encode()  # refuses lone surrogates, which the digest's "surrogateescape" would accept
+        row = new_row(number, draft.kind, draft.step, payload, before)
         rows.append(row)
         events.append(Event.written(number, row.at, draft))
         before = row.link
     return rows, events
 
 
-def _row(draft: Draft, seq: int, before: bytes) -> Row:
-    payload = compact_json(draft.payload)
-    for text in (payload, draft.step or ""):
-        text.encode()  # refuses lone surrogates, which the digest's "surrogateescape" would accept
+def new_row(seq: int, kind: str, step: str | None, payload: str, before: bytes) -> Row:
+    """Return a row that is written now, salted, and chained to the one whose hash is `before`."""
     salt, at = secrets.token_bytes(SALT_BYTES), time.time()
     digest = payload_digest(salt, payload)
-    return Row(
-        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
-    )
+    return Row(seq, kind, step, at, payload, salt, digest, link(before, seq, kind, step, at, digest))

@@ -40,6 +40,7 @@ def erased(content: Any, kind: str, redactor: Redactor) -> Any:
     if not isinstance(content, bytes) or kind not in ("msgpack", "json", *DICTIONARIES):
         return content
     try:
+        # The same words packed anew may differ in bytes, so it is the plain bytes that are compared.
         if kind in DICTIONARIES:
             plain = unpacked_cell(kind, content)
             new = _repacked(plain, redactor)

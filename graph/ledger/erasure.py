@@ -71,6 +71,7 @@ def thread_erasure(database: str, transcripts: Sequence[Transcript], value: str)
     """
     artifacts: dict[str, tuple[Artifact, str]] = {}
     names: dict[str, str] = {}
+    # Kept nowhere: once it is gone nobody can make the new names again from a guess.
     runs, secret = [], secrets.token_bytes()
     for transcript in transcripts:
         runs.append(_checked_erasure(database, transcript, value, secret))

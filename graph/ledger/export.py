@@ -85,6 +85,7 @@ def from_bytes(content: bytes, name: str) -> Transcript:
     Raises:
         ExportError: The file is not an export, or a line is not canonically encoded.
     """
+    # What stands behind the last line end is refused below: no byte of a file goes unread.
     parsed = [_parse(line, name, number) for number, line in enumerate(content.split(b"\n")[:-1], 1)]
     if len(parsed) < 2 or not content.endswith(b"\n") or not isinstance(parsed[-1], EndLine):
         raise ExportError(name, max(len(parsed), 1), "the end of the file is missing")

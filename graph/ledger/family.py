@@ -17,7 +17,7 @@ from planner_executor.graph.record.events import (
     RunForked,
 )
 from planner_executor.graph.record.redaction import MARK, NAME
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 from planner_executor.graph.record.summary import CHANGED
 from planner_executor.graph.record.values import to_text
 
@@ -69,17 +69,7 @@ def _effect(step: str, call: CallStarted) -> Effect:
 def source_of(events: Iterable[Draft | Event]) -> RunKey | None:
     """Return the run that events of a run name as forked, None if it is no fork."""
     forked = (one.data for one in events if one.kind == RunForked.kind)
-    return next((run_named(data.source) for data in forked if isinstance(data, RunForked)), None)
-
-
-def run_named(name: str) -> RunKey | None:
-    """Return the run of that id, None if it is none.
-
-    >>> run_named("demo.2"), run_named("demo")
-    (RunKey(thread='demo', n=2), None)
-    """
-    thread, _, n = name.rpartition(".")
-    return RunKey(thread, int(n)) if n.isdecimal() else None
+    return next((run_in(data.source) for data in forked if isinstance(data, RunForked)), None)
 
 
 def families(runs: Mapping[RunKey, int], forks: Iterable[tuple[RunKey, str]]) -> dict[int, int]:
@@ -105,7 +95,7 @@ def families(runs: Mapping[RunKey, int], forks: Iterable[tuple[RunKey, str]]) ->
         return thread
 
     for fork, name in forks:
-        source = run_named(name)
+        source = run_in(name)
         if source is not None and source in runs and fork in runs:
             later, earlier = sorted((root(fork.thread), root(source.thread)), key=threads.__getitem__, reverse=True)
             above[later] = earlier

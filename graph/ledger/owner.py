@@ -79,4 +79,5 @@ def _started(pid: int) -> str | None:
     except OSError:
         return None
     fields = stat.rpartition(b")")[2].decode().split()
+    # A zombie has ended, and waits for its parent alone.
     return None if fields[0] == "Z" else fields[19]

@@ -69,6 +69,7 @@ def seal_fault(key: SealKey | None, key_id: str | None, seal: bytes | None, link
     """
     if key is None:
         return f"is sealed with the key {key_id}; set {VARIABLE} or {FILE_VARIABLE}" if key_id or seal else None
+    # Who has no key can take a seal off, but must not pass for somebody who never had one.
     if key_id is None:
         return f"is not sealed; it was begun without a key, or its seal was removed: go on without {VARIABLE}"
     if key_id != key.id:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from planner_executor.graph.record.run_filter import RunFilter, RunOrder
-from planner_executor.graph.record.run_key import NUMBER_DIGITS, RunKey
 from planner_executor.graph.record.summary import RunSummary
 
 CANDIDATES = 9
@@ -17,18 +16,6 @@ UNFINISHED = (*LIVE, "paused")
 """Statuses of runs that can go on without a person."""
 UNDER_WAY = (*UNFINISHED, "waiting")
 """Statuses of runs that have not ended."""
-
-
-def run_in(name: str) -> RunKey | None:
-    """Parse a run id; return None if the name is not one.
-
-    >>> run_in("demo.2"), run_in("demo")
-    (RunKey(thread='demo', n=2), None)
-    """
-    thread, _, number = name.rpartition(".")
-    if not (number.isdecimal() and number.isascii() and len(number) <= NUMBER_DIGITS):
-        return None
-    return RunKey(thread, int(number))
 
 
 def as_shown(summary: RunSummary, is_worked_on: bool) -> RunSummary:

@@ -5,15 +5,14 @@ that a row was changed; that the last rows are missing is shown by the intents o
 """
 
 import json
-import secrets
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, StandingSpentError
-from planner_executor.graph.ledger.chain import REDACTED, SALT_BYTES, Row, fault_of, first_link, link, payload_digest
-from planner_executor.graph.ledger.chaining import compact_json
+from planner_executor.graph.ledger.chain import REDACTED, Row, fault_of, first_link, payload_digest
+from planner_executor.graph.ledger.chaining import compact_json, new_row
 from planner_executor.graph.record.redaction import Redactor, Unredactable, redacted_payload
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
@@ -135,6 +134,4 @@ def _chain(name: str) -> str:
 
 def _row(name: str, rows: Sequence[Row], kind: str, said: Mapping[str, Any]) -> Row:
     seq, before = (rows[-1].seq + 1, rows[-1].link) if rows else (1, first_link(_chain(name)))
-    payload, salt, at = compact_json(dict(said)), secrets.token_bytes(SALT_BYTES), time.time()
-    digest = payload_digest(salt, payload)
-    return Row(seq, kind, None, at, payload, salt, digest, link(before, seq, kind, None, at, digest))
+    return new_row(seq, kind, None, compact_json(dict(said)), before)

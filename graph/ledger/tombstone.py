@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 from planner_executor.graph.errors import LedgerSealError
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import Transcript
-from planner_executor.graph.record.run_key import NUMBER_DIGITS
+from planner_executor.graph.record.run_key import run_in
 from planner_executor.graph.words.name_list import counted
 
 LINK_BYTES = 32
@@ -100,12 +100,9 @@ class Tombstones(NamedTuple):
 
     def named(self, name: str) -> Tombstone | None:
         """Return the tombstone of a run, by its id, or the last one of a thread, by its name; None if there is none."""
-        thread, _, n = name.rpartition(".")
-        if n.isdecimal() and n.isascii() and len(n) <= NUMBER_DIGITS:
-            for row in self.of(thread):
-                if row.first <= int(n) <= row.last:
-                    return row
-        return next(reversed(self.of(name)), None)
+        run = run_in(name)
+        of_run = [row for row in self.of(run.thread) if row.first <= run.n <= row.last] if run is not None else []
+        return next(iter(of_run), None) or next(reversed(self.of(name)), None)
 
     def meant_by(self, name: str) -> Self:
         """Return the tombstones of the threads that a name may mean, without the seal."""
@@ -174,6 +171,7 @@ def chain_faults(found: Tombstones, key: SealKey | None) -> Iterator[str]:
         found: The tombstones.
         key: The key to check the seal with; without one the seal is not checked.
     """
+    # One fault is told, not each that follows from it: all later links differ too.
     before = FIRST_LINK
     for place, row in enumerate(found.rows, 1):
         if row.number != place:

@@ -21,3 +21,15 @@ class RunKey(NamedTuple):
 def run_name(thread: str, n: int) -> str:
     """Return the name of a run for people and commands."""
     return f"{thread}.{n}"
+
+
+def run_in(name: str) -> RunKey | None:
+    """Parse a run id; return None if the name is not one.
+
+    >>> run_in("demo.2"), run_in("demo")
+    (RunKey(thread='demo', n=2), None)
+    """
+    thread, _, number = name.rpartition(".")
+    if not (number.isdecimal() and number.isascii() and len(number) <= NUMBER_DIGITS):
+        return None
+    return RunKey(thread, int(number))

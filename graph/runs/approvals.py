@@ -11,10 +11,9 @@ from planner_executor.graph.errors import (
     UnknownEventError,
 )
 from planner_executor.graph.ledger.run_states import state_of
-from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.record.events import Draft, StandingRevoked
 from planner_executor.graph.record.revocation import Revocation
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import listed

@@ -7,9 +7,9 @@ from typing import Any, overload
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.run_index import RunIndex
-from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve, people_rules
 from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.run_key import run_in
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.waiting_filter import Waiting
 from planner_executor.graph.runs.inbox_filter import InboxFilter

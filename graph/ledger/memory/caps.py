@@ -38,6 +38,7 @@ class MemoryCaps:
 
     def keep(self, changed: "MemoryCaps") -> None:
         """Take over what was entered, and forget old days if a new one has begun."""
+        # Old days are looked for only with the first call of a new one: all of them are gone through.
         is_new_day = not self.used.keys() >= changed.used.maps[0].keys()
         self.used.update(changed.used.maps[0])
         self.counted.update(changed.counted.maps[0])

@@ -28,7 +28,6 @@ from planner_executor.graph.ledger.search import (
     UNFINISHED,
     as_shown,
     matches,
-    run_in,
     value_in_order,
 )
 from planner_executor.graph.ledger.tombstone import Tombstones
@@ -36,7 +35,7 @@ from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters, waiting_gauges
 from planner_executor.graph.record.events import StandingGiven
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 

@@ -11,7 +11,7 @@ from planner_executor.graph.errors import CallElsewhereError, MissingRunError
 from planner_executor.graph.ledger.calls_to_know import TO_KNOW, TURNING
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.ledger.chaining import chained
-from planner_executor.graph.ledger.family import Effect, Family, effects_in, effects_of, run_named, source_of
+from planner_executor.graph.ledger.family import Effect, Family, effects_in, effects_of, source_of
 from planner_executor.graph.ledger.folded_runs import IndexChange, RunFold
 from planner_executor.graph.ledger.lease import Holder, released, set_aside
 from planner_executor.graph.ledger.memory.artifact_uses import ArtifactUses
@@ -27,7 +27,7 @@ from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
 from planner_executor.graph.record.counters import Counts
 from planner_executor.graph.record.events import CONTROL, Decided, Draft, Event, RunForked
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 from planner_executor.graph.record.sample import Sample, latest
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import Kept
@@ -259,7 +259,7 @@ class Store:
             stored.note_effects(effects_of(run.rows))
         names = {run.run for run in runs}
         for fork, name in _forks(self.runs):
-            if name in names and (source := run_named(name)) is not None:
+            if name in names and (source := run_in(name)) is not None:
                 self.join(fork, source)
 
     def other_runs(self, key: RunKey) -> Family:
@@ -280,6 +280,7 @@ class Store:
         """
         for tool, digest, _ in effects:
             for other in (one for one in self.families[run.family] if one is not run):
+                # An empty digest is that of a redacted value, which may have been any.
                 same = [
                     steps for (of, of_args), steps in other.effects.items() if of == tool and "" in (digest, of_args)
                 ]

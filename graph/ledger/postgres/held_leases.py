@@ -104,6 +104,7 @@ class HeldLeases(KnownLeases):
         known = self.known.get(lease)
         if known is None or head.holder is None:
             return False
+        # After a crash the server may give the same token out again: the owner's name tells the two apart.
         return head.holder.owner != known.owner or head.standing.events < known.seq
 
 

@@ -59,6 +59,7 @@ class Notices:
 
     async def wait(self, most_s: float) -> None:
         """Return when something may have been written, at the latest after `most_s` seconds."""
+        # Among those who wait before the thread is woken, so that no notice passes in between.
         future = asyncio.get_running_loop().create_future()
         with self._waiting.lock:
             self._waiting.futures.add(future)
@@ -124,6 +125,7 @@ class _Serving:
             self._connection.execute(f"LISTEN {CHANNEL}")
             self._listens = True
         if self._waiting.is_written:
+            # Before it is sent: what is written meanwhile gets a notice of its own.
             self._waiting.is_written = False
             self._connection.execute(f"NOTIFY {CHANNEL}")
         if not self._listens:

@@ -35,13 +35,14 @@ DEFAULTS = {
 """A server that is gone without a word is noticed after seconds, not hours. The address may say otherwise."""
 
 OTHERS = "another application has a table of that name: name a schema of your own, as in ?options=-csearch_path%3Dagent"
+# The first that stands in the message counts, so narrower words come before wider ones.
 ADVICE = {
     "startup parameter": "set it for the user instead, as in ALTER ROLE agent SET search_path = agent",
-    "password": "check the user and the password of the address",
     "no password supplied": "put the password into the address, PGPASSWORD or a password file",
+    "password": "check the user and the password of the address",
     'role "': "make the user, or name another one in the address",
     "definition of service": "correct this part of the address",
-    "database": "make it, or name another one in the address",
+    'database "': "make it, or name another one in the address",
     "refused": "start the server, or check host and port of the address",
     "No such file": "start the server, or check the host of the address",
     "translate host": "check the host of the address",

@@ -61,6 +61,7 @@ def _rows(db: ReadingConnection, wanted: RunFilter, status: str | None, before: 
     table = "ledger_tags" if wanted.tag is not None and wanted.order == "latest" else "ledger_index"
     parts = [*place_condition(wanted, before, f"{table}.run"), *conditions(wanted)]
     if status is not None:
+        # SQLite takes the index of ended runs by how long they took only if its condition stands in the query.
         is_taken_from_index = wanted.order == "duration" and status not in LIVE
         parts.append((f"status = %s{f' AND status NOT IN {LIVE}' * is_taken_from_index}", [status]))
     if wanted.tag is not None:

@@ -67,10 +67,12 @@ def places_of(db: Connection, forms: Sequence[str]) -> list[str]:
 
 def _places_in(db: sqlite3.Connection, table: str, forms: Sequence[str]) -> Iterator[str]:
     columns = [str(row[1]) for row in db.execute(f'PRAGMA table_info("{table}")')]
+    # As bytes: `LIKE` folds case, and text functions stop at a NUL.
     found = " OR ".join(f'instr(CAST("{column}" AS BLOB), ?)' for column in columns for _ in forms)
     values = [form.encode("utf-8", "surrogatepass") for _ in columns for form in forms]
     if table == "ledger_events":
         source = "ledger_events JOIN ledger_runs ON ledger_runs.id = ledger_events.run"
+        # Payloads may be packed, and are searched as the text that was packed.
         cells = [
             in_sqlite(payload_text("payload")) if name == "payload" else f"ledger_events.{name}" for name in columns
         ]

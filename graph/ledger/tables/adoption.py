@@ -24,6 +24,7 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
     Raises:
         InputError: The thread is already there.
     """
+    # Not into a thread that was removed either: its tombstone has given the numbers away.
     for thread in {run.thread for run in runs}:
         if has_thread(tx, thread):
             raise thread_is_there(database, thread)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from planner_executor.graph.errors import CallElsewhereError
 from planner_executor.graph.ledger.calls_to_know import TURNING
-from planner_executor.graph.ledger.family import Effect, Family, effects_of, families, run_named
+from planner_executor.graph.ledger.family import Effect, Family, effects_of, families
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.tables.dialect import AMONG, SAME, either, payload_text
 from planner_executor.graph.ledger.tables.locks import BEGINNING, FAMILIES, lock
@@ -13,7 +13,7 @@ from planner_executor.graph.ledger.tables.runs import forks_of
 from planner_executor.graph.ledger.tables.schema import TO_KNOW
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.events import CallFinished, CallStarted, Decided, RunForked
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 
 _FAMILY = "(SELECT family FROM ledger_runs WHERE id = %s)"
 BEGUN_ALIKE = f"""FROM ledger_effects AS same JOIN ledger_runs AS other ON other.id = same.run
@@ -87,7 +87,7 @@ def other_runs(tx: Transaction, run: RunKey, *, is_fork: bool, query: str = TO_K
 def join_forks(tx: Transaction, names: Collection[str]) -> None:
     """Put the runs of these names and their forks into one family; they came later than their forks."""
     for fork, name in forks_of(tx):
-        if name in names and (source := run_named(name)) is not None:
+        if name in names and (source := run_in(name)) is not None:
             _join(tx, fork, source)
 
 

@@ -110,6 +110,7 @@ def _forget(tx: Transaction, writer: EventWriter, runs: Sequence[Transcript]) ->
         tx.tell(f"DELETE FROM {table} WHERE run {AMONG}", tx.many(run_ids))
     tx.tell(f"DELETE FROM ledger_runs WHERE id {AMONG}", tx.many(run_ids))
     remove_unused(tx, {name for run in runs for name in run.artifacts})
+    # Of events that nothing else has any more, so the totals over all runs stay what they were.
     counts: Counts = Counter()
     for run in runs:
         counts.update(RunCounter().count(run.events()))

@@ -1,8 +1,8 @@
 """Runs by their names, and the numbers by which the tables know them."""
 
-from planner_executor.graph.ledger.search import CANDIDATES, run_in
+from planner_executor.graph.ledger.search import CANDIDATES
 from planner_executor.graph.ledger.tables.reader import Reader
-from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_key import RunKey, run_in
 
 RUN = "SELECT id FROM ledger_runs WHERE thread = %s AND n = %s"
 """The number of a run, by thread and number in it."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from planner_executor.graph.ledger.search import TOOK, like_pattern, run_in
+from planner_executor.graph.ledger.search import TOOK, like_pattern
 from planner_executor.graph.ledger.tables.dialect import either
 from planner_executor.graph.ledger.tables.reader import Reader
 from planner_executor.graph.ledger.tables.run_names import id_of
 from planner_executor.graph.record.run_filter import RunFilter, RunOrder
+from planner_executor.graph.record.run_key import run_in
 
 CHUNK = 200
 """Rows of a list that are read at a time."""
