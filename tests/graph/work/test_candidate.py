@@ -13,6 +13,7 @@ from planner_executor.graph.record.events import (
     Paused,
     ReviewRequested,
     RunEnded,
+    RunStarted,
 )
 from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.record.run_key import RunKey
@@ -31,7 +32,7 @@ def paused(reason: str) -> Draft:
 def candidate(*drafts: Draft, origin: str | None = "facade") -> Candidate:
     events = [Event.written(seq, 0.0, draft) for seq, draft in enumerate(drafts, 1)]
     record = RunState()
-    record.assignment = replace(record.assignment, origin=origin)
+    record.assignment = replace(record.assignment, started=RunStarted(goal="", origin=origin))
     return Candidate(RunKey("t", 1), record, events)
 
 

@@ -11,6 +11,7 @@ from planner_executor.graph.nodes.review.step_changes import change_in_words, ta
 from planner_executor.graph.policy.approver_rule import ApproverRule
 from planner_executor.graph.policy.approvers import Approvers
 from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.events import RunStarted
 from planner_executor.graph.review.step_change import Skip, Supply
 from planner_executor.graph.testing import drafted, step
 
@@ -91,7 +92,7 @@ async def test_the_words_of_a_chat_are_one_more_change(state: Any, changed: list
 
 async def test_a_goal_that_reads_like_a_command_is_the_goal() -> None:
     async with run_in_memory(PLAN) as run:
-        run.record.assignment = replace(run.record.assignment, goal="skip mail")
+        run.record.assignment = replace(run.record.assignment, started=RunStarted(goal="skip mail"))
         await take_changes(run, chat("skip mail"), words=True)
         assert len(await run.ledger.events(run.key)) == 2
 

@@ -243,7 +243,8 @@ async def test_a_planner_is_shown_the_playbooks_that_fit_what_people_said(
     history: Any, horizon: int | None, names: list[str]
 ) -> None:
     def shown(run: RunContext) -> Any:
-        run.record.assignment = replace(run.record.assignment, history=tuple(history))
+        started = replace(run.record.assignment.started, history=tuple(history))
+        run.record.assignment = replace(run.record.assignment, started=started)
         known = replace(run, services=replace(run.services, library={"tell": TELL}))
         return [one.name for one in known.offered().playbooks]
 

@@ -243,7 +243,7 @@ def test_a_run_keeps_names_and_the_playbook_that_it_was_started_with() -> None:
     async def work(given: Any) -> Any:
         with invoked_by(Caller("t", started={"playbook": {"name": "tell", "limits": {"steps": 3}}})):
             found = (await start_run(given, {}, on_thread("t"), GOAL)).record.assignment
-        return found.keeps_names, found.playbook["name"], found.budget.steps
+        return found.started.keeps_names, found.started.playbook["name"], found.budget.steps
 
     assert at_node(work) == (True, "tell", 3)
 
