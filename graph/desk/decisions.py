@@ -156,6 +156,7 @@ def _calls(request: RequestJson, fields: Fields, tools: Tools) -> dict[str, Any]
     new = new_calls(request["action_requests"])
     for name, action in named_calls(request).items():
         match fields.get(f"call:{name}"):
+            # A call that the plan adds is named one by one; of others the approval of the request is enough.
             case "approve" if name in new:
                 approved.append(name)
             case None | "" if name in new:

@@ -111,6 +111,7 @@ class Drives:
         going = self._going.get(thread)
         if going is not None and not going.done():
             raise RunOwnedError("this desk", run.id if run is not None else thread)
+        # Those that are over go with the next one that begins: nobody asks for them before.
         self._going = {name: each for name, each in self._going.items() if not each.done()}
         if self._loop is None:
             self._loop = LoopThread()

@@ -60,6 +60,7 @@ class Watch:
                 last = await feed.read()
                 yield last
                 while self._goes_on(reader, until_s):
+                    # Taken before the look: a change that comes in between has set this one.
                     changed = feed.changed
                     if feed.now is None or feed.now is last:
                         await _at_most(changed, until_s)
@@ -79,6 +80,7 @@ class Watch:
         try:
             with self._reading(reader) as until_s:
                 while self._goes_on(reader, until_s):
+                    # Taken before the look, as in `follow`.
                     changed = self._list_changed
                     if self._list_changes == last:
                         await _at_most(changed, until_s)

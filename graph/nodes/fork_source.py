@@ -69,6 +69,7 @@ async def _record(services: Services, thread: str, name: Any) -> RunState:
     """Return a run of the thread."""
     ledger = await services.ledger()
     latest = await ledger.latest(thread)
+    # Compared with the names of this thread's runs, never parsed: a name of another thread's run finds nothing.
     for n in range(latest[0].n if latest is not None else 0, 0, -1):
         if name in (None, "", f"{thread}.{n}"):
             return await state_of(ledger, RunKey(thread, n))

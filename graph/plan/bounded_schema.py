@@ -39,8 +39,10 @@ Keyword = Callable[[Any, Any, Any, Any], Iterable[ValidationError]]
 def schema_fault(schema: Mapping[str, Any]) -> str | None:
     """Return why a schema is invalid or unusable for any value, or None if it is neither."""
     try:
+        # First of all: what is too large, or refers to itself for the same value, must not be applied to anything.
         if fault := shape_fault(schema):
             return fault
+        # For its error alone: a schema that a caller gives in Python may hold what JSON cannot, such as NaN.
         canonical_json(dict(schema))
         kind = validators.validator_for(schema, default=validators.validator_for({}))
         with work_limit(MAX_WORK):

@@ -45,6 +45,7 @@ def call_words(
     'refund [look_result.n] to {x}'
     """
     defaults = {name: given["default"] for name, given in schema.get("properties", {}).items() if "default" in given}
+    # A model may give another value than the default, so that is not told as the one that will be used.
     values = dict(args) if by_model else defaults | dict(args)
     missing = CHOSEN if by_model else NOT_GIVEN
     return _PLACE.sub(lambda found: _word(values[found[1]], known) if found[1] in values else missing, summary)

@@ -20,6 +20,7 @@ def read_or_cannot(raw: Any, tools: Collection[str], read: Callable[[Any], Parse
     found, _ = unwrap(raw, tools)
     if not isinstance(found, dict) or CANNOT not in found:
         return read(raw)
+    # With a plan beside it, nobody could tell which of the two is meant.
     if beside := [key for key, value in found.items() if key != CANNOT and value != []]:
         message = f"it stands beside {', '.join(beside)}; give a plan, or say alone why there can be none"
         return ParsedPlan(None, (Issue(None, CANNOT, message),))

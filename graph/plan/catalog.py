@@ -131,6 +131,7 @@ class ToolSpec:
         except WorkLimitExceeded as error:
             return [*faults, ("args", f"the arguments cannot be checked against the schema of {self.name}: {error}")]
         if faults:
+            # The schema's own error about an extra argument would tell the same fault a second time.
             errors = [error for error in errors if error.absolute_path or error.validator not in EXTRAS]
         return faults + [_fault(error) for error in errors if not _is_open(error, unresolved)]
 

@@ -23,6 +23,7 @@ def effect_digest(step: Step, tool: str) -> str:
     A model fills in the arguments that are left open, as its objective says, as often as it may, and within the
     constraints that it is told: all of that is covered.
     """
+    # What a step does not have is left out, not null: digests of plans that were approved before must stay the same.
     how: list[JsonValue] = [dict(step.args), [*sorted(step.literal)], step.for_each, step.most_items]
     by_model: list[JsonValue] = [] if step.tool is not None else [step.objective, step.max_calls or 1]
     by_model += [] if step.constraints is None else [[*step.constraints]]

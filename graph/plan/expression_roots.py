@@ -16,6 +16,7 @@ from jmespath.parser import Parser
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS
 
 _NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
+# Possessive, so that no text makes it go back: quotes without an end would else take quadratic time.
 _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
 _ALL_AT_ROOT = frozenset(
     {"comparator", "or_expression", "and_expression", "not_expression", "multi_select_list", "function_expression"}

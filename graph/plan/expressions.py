@@ -190,6 +190,7 @@ class _Interpreter(TreeInterpreter):
         base = self.visit(node["children"][0], value)
         if isinstance(base, list):
             self._left.spend(sum(len(item) if isinstance(item, list) else 1 for item in base))
+        # The base was evaluated above, and must not be evaluated, or counted, again.
         again: Any = {**node, "children": [_IDENTITY]}
         return super().visit_flatten(again, base)
 
@@ -200,6 +201,7 @@ class _Interpreter(TreeInterpreter):
     def visit_comparator(self, node: Any, value: Any) -> Any:
         sides = [self.visit(child, value) for child in node["children"]]
         left, right = sides
+        # A comparison ends with the shorter side, or at the first difference.
         if type(left) is type(right) and isinstance(left, str | list | dict):
             self._left.walk(left if len(left) <= len(right) else right)
         literals = [{"type": "literal", "value": side, "children": []} for side in sides]

@@ -72,6 +72,7 @@ class PlanShape:
 
     def is_lost(self, value: Any, plans: Sequence[Any]) -> bool:
         """Whether a value that is no plan holds a part of one that none of the plans beside it has."""
+        # Bounded, since each part is compared with every object of every plan.
         parts = [found for found in _objects(value) if self._is_part(found)]
         return len(parts) > MOST_QUOTED or not all(_quotes(part, plans) for part in parts)
 

@@ -176,6 +176,7 @@ class _Argument(NamedTuple):
             return self._referred(target)
         kept: dict[str, Any] = {KEYWORDS.get(name, name): value for name, value in schema.items()}
         kept |= {"enum": [schema["const"]]} if "const" in schema else {}
+        # If any value fits one of the options, any value fits.
         options = [self.read(option) for option in kept.get("anyOf", ())]
         if options:
             return {} if {} in options else {"anyOf": _distinct([each for one in options for each in _options(one)])}

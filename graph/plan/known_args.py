@@ -23,6 +23,7 @@ def known_args(step: Step) -> dict[int | None, Mapping[str, JsonValue]] | None:
         items = step.resolved(step.for_each, {})
         if not isinstance(items, list) or len(items) > step.most_items:
             return None
+        # The list is in the plan, so each item is known; it may still lack a field that the arguments name.
         return {at: step.filled_args({ITEM: item}) for at, item in enumerate(items)}
     except UnresolvedReferenceError:
         return None

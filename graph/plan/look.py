@@ -44,6 +44,7 @@ def read_or_look(
     found, _ = unwrap(raw, tools)
     if not isinstance(found, dict) or LOOK not in found:
         return read(raw)
+    # A plan beside it would rest on what has not been looked at yet.
     if beside := [key for key, value in found.items() if key != LOOK and value != []]:
         why = f"it stands beside {', '.join(map(str, beside))}; look first, alone, or give a plan"
         return ParsedPlan(None, (Issue(None, LOOK, why),))

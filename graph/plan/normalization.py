@@ -64,6 +64,7 @@ class Fields:
 
 def looks_like_plan(raw: Any) -> bool:
     """Whether a JSON value found in a response is a plan or a revision, valid or not."""
+    # An answer may quote other lists of objects, such as results: each has to look like a step.
     if isinstance(raw, list):
         return bool(raw) and all(isinstance(item, dict) and _looks_like_step(item) for item in raw)
     if not isinstance(raw, dict):
@@ -72,6 +73,7 @@ def looks_like_plan(raw: Any) -> bool:
         return True
     if isinstance(raw.get(PLAYBOOK), str) and set(raw) <= {PLAYBOOK, "params", *COMMENTARY}:
         return True
+    # `answer` is a key of much other JSON, so nothing else may stand beside it.
     says = isinstance(raw.get(LOOK), list) or not raw.keys().isdisjoint(ANSWERS)
     return (says and set(raw) <= {*PLAN_KEYS, *COMMENTARY}) or _called_with(raw, ()) is not None
 

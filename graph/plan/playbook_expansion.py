@@ -1,6 +1,6 @@
 """Playbooks in a plan, the whole of one or one as a step: their steps take their place (decision 164)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAYB
 from planner_executor.graph.plan.params import Params, Trust, params_json, value_faults
 from planner_executor.graph.plan.reading import ParsedPlan, read_params, read_plan
 from planner_executor.graph.plan.references import moved_parameters, parameters_in, references_in, renamed
-from planner_executor.graph.plan.schema import MAX_STEPS
+from planner_executor.graph.plan.schema import MAX_STEPS, free_id
 from planner_executor.graph.plan.step_kind import KINDS
 from planner_executor.graph.words.name_list import listed, right_name
 
@@ -96,7 +96,7 @@ class _Expansion:
         """Return the steps of a playbook under ids that begin with the step's, and the step with its answer."""
         steps = {str(name_of(inner)): _spelled(inner) for inner in known.steps}
         names = {one: f"{name}_{one}" for one in steps}
-        values = _free_id(f"{name}_params", names.values())
+        values = free_id(f"{name}_params", names.values())
         moves = {one: f"{values}_result.{one}" if one in open_ else f"param.{name}_{one}" for one in known.parameters}
         found: list[Any] = []
         # What only the run finds out is collected by a step of its own, which checks it as given values are checked.
@@ -159,6 +159,7 @@ class _Expansion:
             value = values[name] = given.get(name, schema.get("default"))
             if name not in given:
                 wrong = [] if "default" in schema else [f"{known.name} needs a value of it"]
+            # Known once the plan runs: the step that collects such values checks them then.
             elif step is not None and _is_open(value):
                 wrong = []
             else:
@@ -230,6 +231,7 @@ def _moved(
     step: Mapping[str, Any], names: Mapping[str, str], moves: Mapping[str, str], before: list[Any], values: str
 ) -> dict[str, Any]:
     """Return a step of a playbook as it stands in a plan; the step `values` has those that only the run finds out."""
+    # Nothing is looked for in a literal argument, whatever in it looks like a reference.
     kept = {one: step["args"][one] for one in step.get("literal") or () if isinstance(step.get("args"), Mapping)}
     found = dict(step)
     for place in FILLED:
@@ -238,6 +240,7 @@ def _moved(
     if kept:
         found["args"] = {**found["args"], **kept}
     in_words = {place: moved_parameters(found[place], moves) for place in IN_WORDS if found.get(place) is not None}
+    # Words name no step that they wait for, so the step is made to wait for the values in them.
     told = any(f"{{{values}_result" in str(text) for text in in_words.values())
     found |= in_words
     waits = [names.get(one, one) for one in read_ids(step.get("depends_on") or [])]
@@ -256,8 +259,3 @@ def _last(steps: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _is_open(value: JsonValue) -> bool:
     """Whether a value is known only once the plan runs, or is a parameter of what is around the step."""
     return bool(references_in(value) or parameters_in(value))
-
-
-def _free_id(name: str, taken: Collection[str]) -> str:
-    """Return the name, with more underscores at its end if it is taken."""
-    return name if name not in taken else _free_id(f"{name}_", taken)

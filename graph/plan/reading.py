@@ -133,6 +133,7 @@ def read_step(
     if too_deep:
         return draft
     try:
+        # A parameter with a fault cannot be filled in, so the step is checked without any.
         wrong = [Issue(name, field, fault) for field, fault in draft.parameter_faults()]
         issues += wrong
         draft.step = Step.model_validate(fields).bound({} if wrong else params)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from graphlib import TopologicalSorter
 from typing import Annotated, Any, Literal, Self
 
@@ -50,6 +50,13 @@ StepId = Annotated[str, Field(pattern=_STEP_ID)]
 def is_step_id(value: Any) -> bool:
     """Whether a value can be the id of a step."""
     return isinstance(value, str) and re.fullmatch(_STEP_ID, value) is not None
+
+
+def free_id(name: str, taken: Collection[str]) -> str:
+    """Return the name, with underscores behind it if it is taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 class FrozenModel(BaseModel):
@@ -280,6 +287,7 @@ class Plan(FrozenModel):
 
     def above(self, step: Step) -> Iterator[Step]:
         """Yield the steps that a step was expanded from, the nearest first."""
+        # A plan that a caller brings may name parents in a circle.
         passed = {step.id}
         while (parent := self.by_id.get(step.parent or "")) is not None and parent.id not in passed:
             yield (step := parent)

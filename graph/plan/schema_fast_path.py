@@ -52,6 +52,7 @@ def fast_test(schema: Any) -> Predicate:
     if keywords <= OBJECT_KEYWORDS and kind == "object":
         of_object = fast_object_test(schema, fast_test(schema.get("additionalProperties", True)))
         return lambda value: isinstance(value, dict) and of_object(value, ())
+    # Several types in a list are left to `jsonschema`, as every keyword that is not named here.
     return TYPES.get(str(kind), _never) if keywords == {"type"} else _never
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 
-from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.schema import Plan, Step, free_id
 
 Naming = Callable[[Sequence[str]], Mapping[str, str]]
 """Maps the ids that a planner gave to the ids of the steps in the plan."""
@@ -36,7 +36,7 @@ def places_in(plan: Plan, step: Step) -> Naming:
     """Return the naming of runs that an earlier release began: numbers, with underscores behind one that is taken."""
 
     def named(given: Sequence[str]) -> Mapping[str, str]:
-        return {name: _by_place(f"{step.id}_{place}", plan.by_id) for place, name in enumerate(given, 1)}
+        return {name: free_id(f"{step.id}_{place}", plan.by_id) for place, name in enumerate(given, 1)}
 
     return named
 
@@ -52,9 +52,3 @@ def _free(name: str, taken: Collection[str]) -> str:
     ends = (f"_{number}" for number in count(2))
     numbered = (name[: MOST_CHARACTERS - len(end)] + end for end in ends)
     return name if name not in taken else next(one for one in numbered if one not in taken)
-
-
-def _by_place(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

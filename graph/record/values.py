@@ -15,13 +15,13 @@ from pydantic import BaseModel, JsonValue
 from planner_executor.graph.errors import ResultError
 from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.issues import storable
+from planner_executor.graph.plan.json_values import long_integer_fault
 from planner_executor.graph.plan.json_writer import COMPACT, json_writer
 
 INLINE_BYTES = 8_192
 PREVIEW_CHARACTERS = 500
 MAX_DEPTH = 200
 MAX_BITS = 14_000
-INT64 = (-(2**63), 2**64 - 1)
 _compact_json = json_writer(separators=COMPACT)
 
 
@@ -89,7 +89,7 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
     """Return a normalised value to store: inline up to `inline_bytes` of JSON, else as an artifact."""
     text = to_text(value)
     data = text.encode()
-    if len(data) <= inline_bytes and not _holds_wide_integer(value):
+    if len(data) <= inline_bytes and long_integer_fault(value) is None:
         return Kept(value, text, None)
     preview = text if len(data) <= inline_bytes else text[:PREVIEW_CHARACTERS]
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
@@ -146,11 +146,3 @@ def _other(value: Any, path: str, depth: int) -> JsonValue:
     if isinstance(value, bytes | bytearray | memoryview):
         raise ResultError(path, "is bytes; return text, such as base64, or write a file and return its path")
     raise ResultError(path, f"is a {type(value).__name__}, which is not JSON; return plain data")
-
-
-def _holds_wide_integer(value: JsonValue) -> bool:
-    if isinstance(value, int):
-        return not INT64[0] <= value <= INT64[1]
-    if isinstance(value, dict):
-        return any(map(_holds_wide_integer, value.values()))
-    return isinstance(value, list) and any(map(_holds_wide_integer, value))

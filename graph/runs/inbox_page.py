@@ -1,9 +1,9 @@
 """A page of what needs a person, read from the index of runs."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, overload
+from typing import Any
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.run_index import RunIndex
@@ -16,6 +16,7 @@ from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.runs.stopped import stopped_runs
 from planner_executor.graph.text.inbox import InboxRow, StoppedRow
 from planner_executor.graph.text.stopped import How
+from planner_executor.graph.words.rows import Rows
 
 CHUNK, MOST_READ = 200, 2_000
 """Rows of the index that are read at a time, and for one page: what a person may decide goes on at its `next`."""
@@ -27,27 +28,16 @@ async def _as_read(found: list[RunSummary]) -> list[RunSummary]:
 
 
 @dataclass(frozen=True)
-class Inbox(Sequence[InboxRow]):
+class Inbox(Rows[InboxRow]):
     """Some open requests, the longest wait first; `next` is the value of `after` for the next page.
 
     The first page has beside them the runs that `stopped`: those that died, failed or are paused. `total` is the number
     of requests on all pages, None if it was not counted: on later pages, and for a person with several.
     """
 
-    rows: tuple[InboxRow, ...]
     next: str | None = None
     stopped: tuple[StoppedRow, ...] = ()
     total: int | None = None
-
-    @overload
-    def __getitem__(self, place: int) -> InboxRow: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[InboxRow]: ...
-    def __getitem__(self, place: int | slice) -> InboxRow | Sequence[InboxRow]:
-        return self.rows[place]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the page as JSON."""

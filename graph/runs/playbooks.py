@@ -30,7 +30,7 @@ async def named_in(runs: Runs, playbook: Playbook) -> dict[str, JsonValue]:
     named, before = playbook.named, None
     for limit in (1, LOOKED_AT):  # almost always the first one tells
         page = await runs.page(RunFilter(tag=playbook.name, limit=limit, before=before))
-        for found in page.runs:
+        for found in page:
             ran = await _playbook_of(runs, RunKey(found.thread, found.n))
             if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
                 return named if ran.get("digest") == named["digest"] else {**named, "changed_since": found.id}

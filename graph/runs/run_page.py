@@ -2,34 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any
 
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.words.rows import Rows
 
 
 @dataclass(frozen=True)
-class RunPage(Sequence[RunSummary]):
+class RunPage(Rows[RunSummary]):
     """Some runs, the latest first; `next` is the value of `before` for the next page, None after the last."""
 
-    runs: tuple[RunSummary, ...]
     next: str | None = None
-
-    @overload
-    def __getitem__(self, place: int) -> RunSummary: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[RunSummary]: ...
-    def __getitem__(self, place: int | slice) -> RunSummary | Sequence[RunSummary]:
-        return self.runs[place]
-
-    def __len__(self) -> int:
-        return len(self.runs)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show a row for each run."""
         from planner_executor.graph.text.run_view import runs_bundle  # most pages are in no notebook
 
-        return runs_bundle(self.runs, self.next)
+        return runs_bundle(self.rows, self.next)
 
 
 def one_more(wanted: RunFilter) -> RunFilter:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.text.table import Bundle, local, table_bundle
+from planner_executor.graph.words.rows import Rows
 
 COLUMNS = ("revision", "at", "by", "why", "difference")
 
@@ -22,24 +23,12 @@ class Revision(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Revisions(Sequence[Revision]):
+class Revisions(Rows[Revision]):
     """All revisions, in order; a notebook shows them as a table."""
-
-    revisions: tuple[Revision, ...]
-
-    @overload
-    def __getitem__(self, place: int) -> Revision: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Revision]: ...
-    def __getitem__(self, place: int | slice) -> Revision | Sequence[Revision]:
-        return self.revisions[place]
-
-    def __len__(self) -> int:
-        return len(self.revisions)
 
     def _repr_mimebundle_(self, **_: Any) -> Bundle:
         """Show a row for each revision."""
-        return table_bundle(COLUMNS, [list(_row(one)) for one in self.revisions])
+        return table_bundle(COLUMNS, [list(_row(one)) for one in self.rows])
 
 
 def revisions_in(events: Sequence[Event]) -> Revisions:

@@ -9,7 +9,7 @@ def synchronous() -> Run:
     page = agent.list(status="waiting", limit=10)
     agent.list(status="wating")  # error
     agent.resume(run.id, run.decide(approve=True), unsen=True)  # error
-    agent.resume(page.runs[0].id, run.decide(aprove=True))  # error
+    agent.resume(page[0].id, run.decide(aprove=True))  # error
     plan = {"steps": [{"id": "a", "tool": "pay", "args": {"amount": 3.5}, "depends_on": []}]}
     found = {"rows": [{"city": "Oslo", "people": [1, 2]}]}
     agent.start("A goal", plan=plan, params=found)

@@ -54,6 +54,7 @@ async def decide(request: Request, form: Form) -> Response:
 
     told: list[Outcome] = []
     for batch in await _batches(request):
+        # By the digest on the page: what has become another request since counts as not ticked.
         as_shown = [one for one in batch.requests if ticked.get(one["run"]) == digest_of_request(one)]
         if as_shown:
             without = [one["run"] for one in batch.requests if one not in as_shown]

@@ -34,6 +34,7 @@ async def control(request: Request, form: Form) -> Response:
     if act is None:
         raise InputError("act", f"there is no action {form.get('act')!r}; reload the page")
     run = await act(request, records, shown, form) or shown.run.id
+    # The page that sent the form is that of the review, which goes on without the step.
     is_reviewed = form.get("act") in ("skip", "supply") and shown.run.status == "waiting"
     return go_to(run_link(request, "/review" if is_reviewed else "", run))
 

@@ -83,6 +83,7 @@ def edit_values(
     steps, added = step_list(plan), {f"new:{key}": form for key, form in new_steps(given).items()}
     is_large = len(steps) > INLINE_STEPS
     if is_large:
+        # A panel that was sent is shown again, or what was typed into it would be lost.
         sent = {name.split(":")[1] for name in given if name.startswith(("step:", COMMENT))}
         steps = [step for step in steps if step.get("id") == opened or step.get("id") in sent]
     forms = step_forms(steps, frozenset(shown.record.steps.succeeded), tools, given)
@@ -99,6 +100,7 @@ def edit_values(
         "forms_by_id": by_id,
         "added": added,
         "new_args": new,
+        # What was sent may name steps that are gone, and lacks those of panels that were never opened.
         "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
         "befores": {} if is_large else _befores(forms, added),
         "follows": {one.id: what_follows(shown, one.id) for one in forms},

@@ -22,6 +22,7 @@ async def run_stream(request: Request) -> Response:
     records = await desk.records()
     key = await records.runs.find(run_name_in(request))
     watch = desk.watch_of(records)
+    # A browser that connects again says itself what it had last; the address says what the page had.
     after = int_of(request.headers.get("last-event-id") or request.query_params.get("seq", "0"))
 
     async def changes() -> AsyncIterator[ServerSentEvent]:

@@ -76,6 +76,7 @@ async def playbook(request: Request) -> Response:
 async def start(request: Request, form: Form) -> Response:
     """Start the playbook that the page showed; values that do not fit start nothing, and are named by their fields."""
     shown = await _shown(request)
+    # By digest, since a file can change without a new version.
     if shown.why_not or form.get("digest") != shown.playbook.digest:
         return await _page(request, shown, form, shown.why_not or CHANGED, 422)
     values = value_in(shown.fields, {}, form.after(PARAM))
@@ -135,6 +136,7 @@ async def _shown(request: Request) -> ShownPlaybook:
 
     def read() -> ShownPlaybook:
         files = [one for one in found_in(folder) if one.playbook is not None and one.playbook.name == name]
+        # Also one that cannot be started is shown, beside the reason.
         latest = named(name, folder, trusted=False)
         try:
             return ShownPlaybook(named(name, folder), files, "")

@@ -122,6 +122,7 @@ async def form_of(request: Request) -> Form:
         InputError: It is too large, or no form.
     """
     content = b""
+    # Counted as it arrives: the length that a client states is its own claim.
     async for part in request.stream():
         content += part
         if len(content) > MOST_BYTES:

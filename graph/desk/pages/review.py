@@ -99,6 +99,7 @@ async def decide(request: Request, form: Form) -> Response:
     records, shown = await shown_run(request)
     view, fields = request_view(shown), dict(form.fields)
     seen = int_of(form.get("seen"))
+    # A decision is about what the page showed: a request that was asked anew meanwhile is another one.
     if view is None or view.digest != form.get("digest"):
         said, by = {"decision": form.get("decision")}, named(visitor_of(request).person, verified)
         is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
@@ -109,6 +110,7 @@ async def decide(request: Request, form: Form) -> Response:
             check = await checked(request, shown, form)
             return await review_page(request, shown, fields, check["wrong"], check=check)
         answer = await _answer(shown, shown.run.open_request, form, tools)
+        # Asked here too, so that each fault stands at its field; the review asks again, whatever an edit comes by.
         if form.get("decision") == "edit" and (check := await checked(request, shown, form))["faults"]:
             return await review_page(request, shown, fields, FAULTY, 422, check)
         return await _carried_out(request, records, shown, answer, fields)

@@ -38,6 +38,7 @@ async def start(request: Request, form: Form) -> Response:
     panels: Mapping[str, Any] | None = None
     try:
         plan = await on_thread(lambda: brought_plan(given, terms.tools))
+        # Without tools of its own a desk cannot tell a fault from a tool that it does not know.
         if plan is not None and terms.tools:
             panels = await on_thread(lambda: _panels(plan, terms, given))
         if panels is not None and (form.get("act") == "look" or panels["faults"]):

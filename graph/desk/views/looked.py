@@ -31,6 +31,7 @@ class Looked:
         """Return the steps that are looked for, None for all."""
         if not self.words and not self.statuses:
             return None
+        # A dictionary, since `folds` takes the first of the plan and a set has no order.
         wanted = self.words.casefold().split()
         return {
             step.id: None

@@ -178,6 +178,7 @@ def _box(step: Step, objective: list[str], link: str, corner: tuple[int, int], h
     before = (
         f'<a href="{escape(link + quote(step.id))}" tabindex="-1"><g class="node{" open-work" if look.dashed else ""}'
     )
+    # An id has letters, digits and underscores alone, so it needs no escape; every other text does.
     attributes = f' data-step="{step.id}" transform="translate({corner[0]} {corner[1]})">'
     between = (
         f'<rect class="box" width="{WIDTH}" height="{height}" rx="8"/>'

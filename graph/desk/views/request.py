@@ -89,6 +89,7 @@ def request_view(shown: ShownRun, tools: Tools = NO_TOOLS) -> RequestView | None
     if request is None:
         return None
     actions, uncertain, review = [], 0, review_of(request)
+    # Of an earlier release, or after a redaction, there is no content: the words of the request are shown.
     contents = review.actions if review is not None else [None] * len(request["action_requests"])
     calls = call_names(request["action_requests"])
     for action, call, content in zip(request["action_requests"], calls, contents, strict=True):

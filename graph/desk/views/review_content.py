@@ -149,6 +149,7 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
     if content.cannot_run:
         yield Table("Faults", ("This plan cannot run: edit it, or reject it",), [(fault,) for fault in content.faults])
         return
+    # The plan of the action, which the digest covers, and not what the content repeats of it.
     plan = Plan.model_validate(raw)
     left = content.left
     yield _facts(*_why(content.why), ("Steps left", str(len(left))), ("Steps settled", _settled(content)))
@@ -168,6 +169,7 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
     yield _tools(content.tools)
     notes = [*content.notes, *(line.removeprefix("- ") for line in literal_lines(list(plan.steps), plan))]
     yield Table("Before you decide", ("",), [(note,) for note in notes])
+    # Effects that ran before in this form are folded, so that what is new does not drown among them.
     acting, approved = [step for step in left if step.acts], _approved(content)
     yield _steps("Effects, with their arguments", [step for step in acting if step.id not in approved], plan)
     before = [step for step in acting if step.id in approved]

@@ -149,6 +149,7 @@ def _may_hold(value: Any, schema: Mapping[str, Any]) -> bool:
 
 def _plain(schema: Any, known: LocalReferences) -> Mapping[str, Any]:
     """Return a schema without a reference at its root, and without null as another choice: that is an empty field."""
+    # Bounded: a reference may lead back to itself.
     for _ in range(DEEPEST):
         if not isinstance(schema, Mapping):
             return {}

@@ -100,6 +100,7 @@ def _with_added(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> R
     if verdict.plan is None or verdict.plan.type == "edit":
         raise InvalidResponse(PLAN_OPEN)
     edits = {key: args for key, args in verdict.edits.items() if key not in added}
+    # Arguments as they are in the plan are no edit of it, but an approval of the call as it was shown.
     same = tuple(key for key, one in added.items() if json_equal(dict(given[key]), dict(one.step.args)))
     if len(same) == len(added):
         return replace(verdict, calls=(*verdict.calls, *same), edits=edits)

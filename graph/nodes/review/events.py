@@ -46,7 +46,10 @@ def requested(
         revision=request.revision,
         asked=tuple(action.name for action in request.actions),
         actions=tuple(
-            action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding
+            # A plan that can run stands in the event of its revision; one with faults stands nowhere else.
+            action.to_json()
+            for action in request.actions
+            if action.name != "run_plan" or not request.binding
         ),
         shown=Content.of(shown),
         content=Content.of(content),

@@ -114,9 +114,11 @@ def askers_on(
 def _reach(run: RunContext, request: ReviewRequest) -> Reach | None:
     """Return whose answer decides about the calls too that rest on it."""
     plan, specs, actions = run.recorded_plan(), run.services.toolbox.specs, request.actions
+    # With the plan all of its calls are shown, and its rules decide about them.
     if plan is None or any(one.name == "run_plan" for one in actions):
         return None
     asked = [one for one in actions if one.name == "answer_question" or (one.name == "run_step" and one.key is None)]
+    # What will be given is not known yet, and need not be: which calls it reaches follows from the plan.
     values = values_given(
         run.record,
         given={one.args["step"]: None for one in asked if one.key is None},

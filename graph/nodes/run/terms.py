@@ -38,6 +38,7 @@ async def held_to_terms(services: Services, ledger: Ledger, run: Assignment) -> 
         found = await compared(services, ledger, asked)
         return services.held_to(found.terms), found
 
+    # What is kept is found by configuration and budget alone, and a playbook's limits are in neither.
     if run.started.playbook.get("limits") or _are_equal(services, run):
         return await held(run.configuration, run.budget)
     return await services.held.aget(held, run.configuration, run.budget)
