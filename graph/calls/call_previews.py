@@ -88,7 +88,7 @@ class CallPreviews:
         like = call.tool, call.args_digest, _is_untrusted(call)
         async with self._in_turn[like]:
             if (made := self._of_held.get(like)) is not None and self._counts(call):
-                return replace(made, key=call.name, place=_place(call))
+                return replace(made, key=call.name, place=call.place)
             found = await self._of(call)
             if found is not None and not found.is_beyond:
                 self._of_held[like] = found
@@ -116,8 +116,8 @@ class CallPreviews:
         if self._run.toolbox[call.tool].preview is None:
             return self._run.toolbox.preview_on_record(call.name)
         if not self._counts(call):
-            return CallPreview(call.name, _place(call), call.tool, none=BEYOND)
-        return await self._made(call.name, _place(call), call.tool, call.args, is_untrusted=_is_untrusted(call))
+            return CallPreview(call.name, call.place, call.tool, none=BEYOND)
+        return await self._made(call.name, call.place, call.tool, call.args, is_untrusted=_is_untrusted(call))
 
     def changed(self, due: CallPreview | None) -> str | None:
         """Return why a person has to see a call whose preview is another one than was shown, None if nobody has."""
@@ -182,10 +182,6 @@ class CallPreviews:
 
 def _is_untrusted(call: ToolCall) -> bool:
     return any(label.trust in ("undeclared", "untrusted") for label in call.labels.values())
-
-
-def _place(call: ToolCall) -> str:
-    return call.step if call.item is None else f"{call.step}[{call.item}]"
 
 
 def _same(found: CallPreview) -> CallPreview:

@@ -20,6 +20,7 @@ TAKEN = {"config", "run_manager", "callbacks", "self", "args", "kwargs"}
 
 def is_straight(tool: BaseTool, function: Callable[..., Any] | None, offered: tuple[str, ...]) -> bool:
     """Whether `function` takes only the arguments offered to callers, and its return value is the result."""
+    # By the type itself: a class of a user's own may do anything in its invocation.
     if type(tool) is not StructuredTool or tool.response_format != "content" or function is None:
         return False
     schema = tool.args_schema
@@ -31,6 +32,7 @@ def is_straight(tool: BaseTool, function: Callable[..., Any] | None, offered: tu
         return False
     fields = schema.model_fields
     shown = not any(field.exclude for field in fields.values()) and not schema.model_computed_fields
+    # What callers cannot give LangChain would inject, so a function that takes any of it is left to it.
     named = all(parameter.kind in NAMED for parameter in parameters.values())
     return shown and named and set(parameters) == set(fields) == set(offered) and not TAKEN & set(fields)
 

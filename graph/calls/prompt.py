@@ -55,6 +55,7 @@ class Prompts:
         """Return a call's prompt for its event; `continues` is the key of the call whose prompt it extends."""
         before = self._last.get((role, conversation))
         self._last[role, conversation] = asked
+        # What was sent before may have been changed since, and is then no beginning of this prompt.
         if before is None or digest(prompt[: before.messages]) != before.digest:
             return self._kept(prompt, None)
         return self._kept(prompt[before.messages :], before.key)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.record.call import place_of
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.caps import CapUse
 from planner_executor.graph.record.events import CallFinished, Draft
@@ -43,6 +44,11 @@ class ToolCall:
     def name(self) -> str:
         """The key under which people are asked about it: that of the call that it replaces (decision 72)."""
         return self.replaces or self.key
+
+    @property
+    def place(self) -> str:
+        """The step, with the index of the list item if it runs once per item."""
+        return place_of(self.step, self.item)
 
 
 @dataclass(frozen=True)

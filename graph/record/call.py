@@ -20,6 +20,11 @@ def call_key(run: str, step: str, item: int | None, number: int, tool: str, args
     return digest([run, step, item, number, tool, args_digest])
 
 
+def place_of(step: str, item: int | None) -> str:
+    """Return a step, with the index of the list item if it runs once per item."""
+    return step if item is None else f"{step}[{item}]"
+
+
 def failed(error: str | None) -> StepResult | None:
     """Return the result of a call that raised; None for a call without a known outcome."""
     return StepResult("failed", error=error) if error is not None else None
@@ -110,7 +115,7 @@ class Call(NamedTuple):
     @property
     def place(self) -> str:
         """The step, with the index of the list item if it runs once per item."""
-        return self.step if self.item is None else f"{self.step}[{self.item}]"
+        return place_of(self.step, self.item)
 
     @property
     def is_the_step(self) -> bool:

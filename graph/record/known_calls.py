@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.record.call import call_key
+from planner_executor.graph.record.call import call_key, place_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,5 @@ def known_calls(run: str, steps: Iterable[Step]) -> Iterator[KnownCall]:
     """Yield the calls of steps that are one call of a tool each, or one for each item of a list in the plan."""
     for step in steps:
         for item, args in (known_args(step) or {}).items():
-            tool = str(step.tool)
-            place = step.id if item is None else f"{step.id}[{item}]"
+            tool, place = str(step.tool), place_of(step.id, item)
             yield KnownCall(call_key(run, step.id, item, 0, tool, digest(dict(args))), step.id, place, tool, args)

@@ -66,6 +66,7 @@ def alone_because(request: RequestJson) -> str | None:
     plan, steps = content["actions"][0], content["actions"][0].get("steps", ())
     if any(plan.get(name) for name in REVISED) or any(step["status"] != "pending" for step in steps):
         return "its plan is a revision, has begun, or comes with a warning"
+    # Those two are asked about when they are due in any case; the others want somebody to look at this very run.
     if any(step.get("asked_later") not in (None, "unknown", "long") for step in steps):
         return "it has a call that is new, uncertain, or written after untrusted data was read"
     if any(one["trust"] == "untrusted" or one.get("asked") for step in steps for one in _sources(step)):

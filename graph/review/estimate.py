@@ -32,6 +32,7 @@ def estimate(
     left = steps_left(plan, record.steps.results)
     done_by = {step.id: kind_spec(step.kind).done_by for step in left}
     counted = [step for step in left if done_by[step.id] != "planner"]
+    # What is settled takes nothing, but still holds the chains together that lead through it.
     duration = {step.id: float(step.id in done_by) for step in plan.steps}
     calls = [(step, tool, step.most_items * (step.max_calls or 1)) for step in counted for tool in step.tool_names]
     further = sum(count * (_attempts(step, tool, tools, limits) - 1) for step, tool, count in calls)

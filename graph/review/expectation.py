@@ -43,6 +43,7 @@ def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Bas
         not_known = [_name(step) for step in models if took[step.id] is None]
         found["tokens"] = _shown(_sum([_plus(*one) for tokens in by_model for one in tokens.values()]), not_known, 0)
         named = {model for tokens in by_model for model in tokens}
+        # Without the price of one model a cost would say less than the plan may cost.
         if named <= basis.prices.keys():
             costs = [_cost(basis.prices[model], *one) for tokens in by_model for model, one in tokens.items()]
             found["cost_usd"] = _shown(_sum(costs), not_known, 6)
@@ -56,6 +57,7 @@ def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None],
     low = {step: one.seconds[0] if (one := known.get(step)) is not None else 0.0 for step in waits}
     high = {step: one.seconds[1] * items[step] if (one := known.get(step)) is not None else 0.0 for step in waits}
     at_once = {step: high[step] / min(items.get(step, 1.0), concurrency) for step in waits}
+    # Work that no dependency holds back may still wait for a free place.
     longest = max(critical_path(order, waits, at_once)[0], sum(high.values()) / concurrency)
     return critical_path(order, waits, low)[0], longest
 

@@ -21,6 +21,7 @@ def changes_between(before: Plan | None, after: Plan) -> tuple[Change, ...]:
 
 def _changes(before: Plan, after: Plan) -> Iterator[Change]:
     diff, was, now = difference(before, after), before.by_id, after.by_id
+    # Without fields: all of an added step stands in the plan that is shown.
     yield from (Change(step=step, change="added") for step in diff.added)
     for step in diff.changed:
         yield Change(step=step, change="changed", fields=_differing(was[step].to_json(), now[step].to_json()))

@@ -1,6 +1,6 @@
 """A person changes what is left of a run: skips a step, or gives its result."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from planner_executor.graph.errors import InputError, ResultError
 from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.json_values import parts_of, texts_in
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
 from planner_executor.graph.policy.at_stake import AtStake
@@ -132,20 +133,11 @@ def fitting_result(step: Step, value: Any) -> JsonValue:
         told, fault = fit_answer(normalise(value), step.output)
     except ResultError as error:
         raise InputError("value", f"{step.id}: {error}") from error
-    check_texts("value", *_texts(told))
+    keys = (key for part in parts_of(told) if isinstance(part, dict) for key in part)
+    check_texts("value", *texts_in(told), *keys)
     if fault:
         raise InputError("value", f"the result of {step.id} does not match its schema: {fault}")
     return told
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            yield from (text for item in value for text in _texts(item))
-        case dict():
-            yield from (text for entry in value.items() for one in entry for text in _texts(one))
 
 
 def _changeable(record: RunState, step: str) -> Step:

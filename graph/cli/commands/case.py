@@ -16,6 +16,7 @@ from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, folder_of_cases
+from planner_executor.graph.record.call import place_of
 from planner_executor.graph.runs.case_of_run import case_of_run, playbook_named_by
 from planner_executor.graph.text.review.values import shown
 
@@ -65,7 +66,6 @@ def _values_of(made: Case) -> list[str]:
     lines = [f"{name}: {shown(value)}" for name, value in made.params.items()]
     for one in made.answers:
         who = one.tool or (f"the {one.role}" if one.role else "a person")
-        place = one.step if one.item is None else f"{one.step}[{one.item}]"
         said = f"failed: {shown(one.error)}" if one.error is not None else shown(one.answer)
-        lines.append(f"{place}, {who}: {said}")
+        lines.append(f"{place_of(one.step, one.item)}, {who}: {said}")
     return [*lines, *(f"expected call: {one}" for one in made.calls)]

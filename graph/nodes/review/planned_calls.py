@@ -16,7 +16,7 @@ from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approver_rule import ApproverRule, missing
-from planner_executor.graph.record.call import call_key
+from planner_executor.graph.record.call import call_key, place_of
 from planner_executor.graph.record.events import SettledWithPlan
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.review.planned_call import Later, PlannedCall
@@ -93,8 +93,8 @@ class _Reading:
         why = str(asks(tool, next(iter(asked.values()))))
         if later := self._later(step, tool, asked):
             return PlannedCall(step.id, tool.name, why, later)
-        places = {self._key(step, tool, item, given): _place(step, item) for item, given in asked.items()}
-        shown = {_place(step, item): given for item, given in asked.items()}
+        places = {self._key(step, tool, item, given): place_of(step.id, item) for item, given in asked.items()}
+        shown = {place_of(step.id, item): given for item, given in asked.items()}
         return PlannedCall(step.id, tool.name, why, None, places, shown, self._rules(tool))
 
     def _may_ask(self, step: Step, tool: ToolSpec) -> str | None:
@@ -137,7 +137,3 @@ class _Reading:
     @cached_property
     def _rules_on_plan(self) -> tuple[ApproverRule, ...]:
         return self.run.terms.rules_on(self.plan)
-
-
-def _place(step: Step, item: int | None) -> str:
-    return step.id if item is None else f"{step.id}[{item}]"

@@ -126,7 +126,7 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
         return False
     known = {**record.steps.results, **(skipped_in(plan, record.steps.results) if plan is not None else {})}
     closed = {name: _untimed(known[name].to_json()) for name in results if name in known}
-    # A client may have written a result that nobody has: each that the state claims must be on record, and none be missing.
+    # A client may have written any: each result that the state claims must be on record, and none may be missing.
     claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
     complete = {name for name in expected["results"] if name in record.steps.succeeded} <= set(claims)
     return complete and all(closed.get(name) == entry for name, entry in claims.items())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from planner_executor.graph.record.call import place_of
 from planner_executor.graph.record.events import ModelFinished, ModelStarted
 from planner_executor.graph.text.event_text.sections import Words
 from planner_executor.graph.text.event_text.values import content, value_text
@@ -11,8 +12,7 @@ from planner_executor.graph.words.name_list import counted
 
 def model_started(step: str, data: ModelStarted) -> Words:
     """Say which model is called for what."""
-    place = step if data.item is None else f"{step}[{data.item}]"
-    yield f"the {data.role} asked {data.model}{f' for {place}' if step else ''}"
+    yield f"the {data.role} asked {data.model}{f' for {place_of(step, data.item)}' if step else ''}"
     if data.prompt is None:
         yield "the prompt is not recorded"
         return
