@@ -252,8 +252,12 @@ class PairedNode(Runnable[State, StateUpdate]):
             await run_sync(self._load)  # an event loop does not wait for files
             _imported.add(self._load)
         node = self._load()(await self._services.under(get_runtime(Context).context))
-        with self._services.known_runs.handing_on(GraphInterrupt):
-            return with_settled_calls(input, await node(input, config or {}))
+        try:
+            with self._services.known_runs.handing_on(GraphInterrupt):
+                return with_settled_calls(input, await node(input, config or {}))
+        except GraphInterrupt as stop:
+            # LangGraph keeps it in a circle with its own frames, and the node's frames hold all of the request.
+            raise stop.with_traceback(None) from None
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node in synchronous code."""

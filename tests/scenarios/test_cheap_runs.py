@@ -1,5 +1,6 @@
 """A small run is cheap: what is constant for a graph is worked out once and stored once."""
 
+import gc
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events.run import Configuration
+from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
@@ -84,6 +86,22 @@ def test_a_run_of_one_step_asks_the_ledger_sixteen_times_with_so_many_statements
         graph.invoke(Command(resume="approve"), on_thread(name))
 
     assert (counting.asked, counting.statements) == (16, 121)
+
+
+def requests() -> int:
+    """Return how many requests are alive."""
+    return sum(isinstance(one, ReviewRequest) for one in gc.get_objects())
+
+
+def test_a_request_is_gone_once_it_is_asked_before_any_collection_of_garbage() -> None:
+    graph = build_graph(ScriptedModel([PLAN]), tools=own_tools(), checkpointer=InMemorySaver())
+    gc.disable()
+    try:
+        before = requests()
+        asked = graph.invoke({"goal": "g"}, on_thread("t"))
+        assert asked["__interrupt__"] and requests() == before
+    finally:
+        gc.enable()
 
 
 class CountingSaver(InMemorySaver):
