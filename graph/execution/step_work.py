@@ -31,7 +31,6 @@ from planner_executor.graph.record.trust_label import (
     TrustLabel,
     argument_labels,
     joined,
-    label_of_item,
     label_of_params,
 )
 
@@ -139,10 +138,7 @@ class StepWork:
 
     def argument_labels(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""
-        labels: Mapping[str, TrustLabel] = self.labels
-        if step.for_each is not None:
-            labels = {**labels, ITEM: label_of_item(step, self.labels)}
-        return argument_labels(step, labels, plan_marks(self.record, step))
+        return argument_labels(step, self.labels, plan_marks(self.record, step))
 
     def _inputs(self, step: Step, rests_on: Any) -> str:
         """Return the digest of a step's inputs."""

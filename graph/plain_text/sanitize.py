@@ -158,7 +158,8 @@ def visible_json(value: Any) -> str:
       "to": "ann\u200d@example.com"
     }
     """
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    # An indenting encoder is written in Python, and leaves a circle of functions behind for each value.
+    text = json.dumps(value, ensure_ascii=False, indent=2 if isinstance(value, dict | list | tuple) else None)
     return _RUN.sub(lambda found: found[1] + _shown(found[2], found[1], _json_escape), text)
 
 

@@ -13,13 +13,23 @@ def waits_for(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
     return {step.id: step.waits for step in steps}
 
 
+def in_order(waits: Waits) -> Iterable[str]:
+    """Return the ids, each after those that it waits for, as most plans are written; the graph must be acyclic."""
+    passed: set[str] = set()
+    for step, befores in waits.items():
+        if not passed.issuperset(befores):
+            return TopologicalSorter(waits).static_order()
+        passed.add(step)
+    return waits
+
+
 def waits_without(waits: Waits, given: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return what each step waits for if the given ones wait for nothing.
 
     Who waits for a given step waits for its dependencies instead: a gate before it still guards what comes after it.
     """
     behind: dict[str, tuple[str, ...]] = {}
-    for step in TopologicalSorter(waits).static_order():
+    for step in in_order(waits):
         found = (one for before in waits[step] for one in (before, *(behind[before] if before in given else ())))
         behind[step] = tuple(dict.fromkeys(found))
     return {step: () if step in given else behind[step] for step in waits}
@@ -45,7 +55,7 @@ def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
 def levels(waits: Waits) -> dict[str, int]:
     """Return step id -> length of the longest chain of steps before it; the graph must be acyclic."""
     level: dict[str, int] = {}
-    for step in TopologicalSorter(waits).static_order():
+    for step in in_order(waits):
         level[step] = 1 + max((level[before] for before in waits[step]), default=-1)
     return level
 
@@ -53,7 +63,7 @@ def levels(waits: Waits) -> dict[str, int]:
 def blocked_by(waits: Waits, stuck: Collection[str]) -> dict[str, str]:
     """Return step id -> the stuck step that it depends on, directly or not; stuck steps themselves are left out."""
     cause: dict[str, str] = {}
-    for step in TopologicalSorter(waits).static_order():
+    for step in in_order(waits):
         for before in waits[step]:
             if step not in stuck and (before in stuck or before in cause):
                 cause[step] = cause.get(before, before)

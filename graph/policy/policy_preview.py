@@ -1,6 +1,6 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
-from collections import ChainMap, Counter, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
@@ -9,7 +9,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.references import references_in
-from planner_executor.graph.plan.schema import ITEM, Plan, Step
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.when import of_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.approver_rule import ApproverRule, have_to_approve
@@ -24,7 +24,6 @@ from planner_executor.graph.record.trust_label import (
     TrustLabel,
     argument_labels,
     joined,
-    label_of_item,
     label_of_params,
     label_of_result,
     label_of_tool,
@@ -108,7 +107,7 @@ class PolicyPreview:
 
     def _named(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""
-        return argument_labels(step, ChainMap({ITEM: label_of_item(step, self.labels)}, self.labels))
+        return argument_labels(step, self.labels)
 
 
 def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:

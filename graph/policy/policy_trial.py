@@ -8,7 +8,7 @@ from pydantic import JsonValue, ValidationError
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.schema import ITEM, Plan
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.day_limits import rate_cap
 from planner_executor.graph.policy.policy import Policy
@@ -26,7 +26,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.record.redaction import MARK
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.trust_label import argument_labels, joined, label_of_item, label_of_tool
+from planner_executor.graph.record.trust_label import argument_labels, joined, label_of_tool
 from planner_executor.graph.words.name_list import listed
 
 Answer = Literal["asked", "denied", "let through", "unknown"]
@@ -198,8 +198,7 @@ class PolicyTrial:
         step = self.plan.by_id.get(name) if self.plan is not None else None
         if step is None or kind_spec(step.kind).done_by != "tool":
             return None
-        known = self.record.steps.labels
-        return argument_labels(step, {**known, ITEM: label_of_item(step, known)})
+        return argument_labels(step, self.record.steps.labels)
 
     def _seen(self) -> list[ToolSpec]:
         """Return the tools whose results the model of a step may have seen: all of the plan's."""

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.params import Trust
 from planner_executor.graph.plan.references import parameters_in
-from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.schema import ITEM, Step
 
 if TYPE_CHECKING:
     from planner_executor.graph.plan.catalog import ToolSpec
@@ -94,9 +94,12 @@ def argument_labels(
 
     Args:
         step: The step.
-        results: Step id -> label of its result, for the steps it refers to.
+        results: Step id -> label of its result, for the steps it refers to; an item of its list has the list's label.
         marks: Argument -> label of what the plan itself says there, see `graph.record.plan_marks`.
     """
+    if step.for_each is not None:
+        named = (ref.step for found in step.argument_references.values() for ref in found)
+        results = {**{one: results[one] for one in named if one in results}, ITEM: label_of_item(step, results)}
     return {
         name: joined(
             [

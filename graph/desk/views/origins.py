@@ -12,7 +12,7 @@ from planner_executor.graph.policy.inheritance import result_labels
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined, label_of_item
+from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
 from planner_executor.graph.text.drawing.labels import waits_within
 
 TRUST: Mapping[str, str] = {
@@ -120,7 +120,7 @@ def input_label(record: RunState, step: Step, results: Mapping[str, TrustLabel],
 
 
 def _known(record: RunState, step: Step, results: Mapping[str, TrustLabel]) -> Mapping[str, TrustLabel]:
-    return argument_labels(step, {**results, ITEM: label_of_item(step, results)}, plan_marks(record, step))
+    return argument_labels(step, results, plan_marks(record, step))
 
 
 def _read(record: RunState, step: Step, results: Mapping[str, TrustLabel], waits: Sequence[str]) -> TrustLabel:

@@ -7,9 +7,11 @@ from typing import Any
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.revision import difference
-from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.text.word_diff import Piece, word_diff
+
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,19 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class StepDifference:
-    """A step that differs: `added`, `removed` or `changed`."""
+    """A step that differs: `added`, `removed` or `changed`; a page shows the fields of a few of them."""
 
     step: str
     how: str
-    fields: Sequence[FieldChange]
+    before: Step | Json
+    after: Step | Json
+
+    @property
+    def fields(self) -> Sequence[FieldChange]:
+        """The fields that differ."""
+        was, now = _flat(self.before), _flat(self.after)
+        names = (name for name in dict.fromkeys((*was, *now)) if was.get(name) != now.get(name))
+        return [FieldChange(name, was.get(name), now.get(name)) for name in names]
 
 
 def _whole(text: str | None) -> Iterator[Piece]:
@@ -56,37 +66,28 @@ def plan_of_revision(events: Sequence[Event], number: int) -> Plan | None:
 def step_changes(before: Plan | None, after: Plan) -> list[StepDifference]:
     """Return the steps that differ, in the order of the later plan, and the answer."""
     diff: PlanDiff = difference(before, after)
-    was: Mapping[str, Any] = before.by_id if before is not None else {}
+    was, now = before.by_id if before is not None else {}, after.by_id
     found = [
-        *(StepDifference(step, "added", list(_fields({}, after.by_id[step].to_json()))) for step in diff.added),
-        *(
-            StepDifference(step, "changed", list(_fields(was[step].to_json(), after.by_id[step].to_json())))
-            for step in diff.changed
-        ),
-        *(StepDifference(step, "removed", list(_fields(was[step].to_json(), {}))) for step in diff.removed),
+        *(StepDifference(step, "added", {}, now[step]) for step in diff.added),
+        *(StepDifference(step, "changed", was[step], now[step]) for step in diff.changed),
+        *(StepDifference(step, "removed", was[step], {}) for step in diff.removed),
     ]
     if diff.answer:
         old = {} if before is None or before.answer is None else {"answer": before.answer}
         new = {} if after.answer is None else {"answer": after.answer}
-        found.append(StepDifference("answer", "changed", list(_fields(old, new))))
+        found.append(StepDifference("answer", "changed", old, new))
     return found
 
 
 def argument_changes(step: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[StepDifference]:
     """Return how the arguments of a call differ."""
-    found = list(_fields({"args": before}, {"args": after}))
-    return [StepDifference(step, "changed", found)] if found else []
+    found = StepDifference(step, "changed", {"args": before}, {"args": after})
+    return [found] if found.fields else []
 
 
-def _fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
-    was, now = _flat(before), _flat(after)
-    for name in dict.fromkeys((*was, *now)):
-        if was.get(name) != now.get(name):
-            yield FieldChange(name, was.get(name), now.get(name))
-
-
-def _flat(step: Mapping[str, Any]) -> dict[str, str]:
+def _flat(given: Step | Json) -> dict[str, str]:
     """Return the fields of a step as text, its arguments one by one."""
+    step: Json = given.to_json() if isinstance(given, Step) else given
     fields = {name: value for name, value in step.items() if name not in ("args", "id")}
     fields |= {f"args.{name}": value for name, value in step.get("args", {}).items()}
     return {name: value if isinstance(value, str) else visible_json(value) for name, value in fields.items()}

@@ -9,6 +9,7 @@ from planner_executor.graph.plan.schedule import (
     blocked_by,
     critical_path,
     cycles,
+    in_order,
     last_steps,
     levels,
     waits_for,
@@ -99,6 +100,15 @@ def test_circles_are_listed_up_to_a_bound() -> None:
 
     assert len(cycles(pairs)) == 5
     assert len(cycles(pairs, most=3)) == 3
+
+
+@given(dags())
+def test_in_order_each_step_comes_after_those_it_waits_for_and_a_plan_written_so_stays_as_it_is(waits: Waits) -> None:
+    order = list(in_order(waits))
+
+    assert sorted(order) == sorted(waits)
+    assert all(order.index(before) < order.index(step) for step, befores in waits.items() for before in befores)
+    assert list(in_order({step: waits[step] for step in order})) == order
 
 
 @given(dags())

@@ -1,5 +1,7 @@
 """Trust labels: never more trust than the least trusted of what a value was made from."""
 
+from collections import UserDict
+from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
@@ -103,6 +105,21 @@ def test_each_argument_has_a_label_of_its_own() -> None:
     step = Step(id="s", objective="o", tool="send", args={"to": "ann", "body": "{page_result}"})
 
     assert argument_labels(step, RESULTS) == {"to": USER, "body": TrustLabel("untrusted", ("web",))}
+
+
+class NeverWhole(UserDict[str, TrustLabel]):
+    """Labels of results that nobody may go through as a whole."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Refuse."""
+        raise AssertionError
+
+
+def test_labels_of_results_are_looked_up_one_by_one_and_an_item_has_that_of_its_list() -> None:
+    step = Step(id="s", objective="o", tool="t", args={"a": "{item_result} {time_result}"}, for_each="{page_result}")
+
+    assert argument_labels(step, NeverWhole(RESULTS)) == {"a": TrustLabel("untrusted", ("web",))}
+    assert argument_labels(step, NeverWhole({**RESULTS, "item": PLAN})) == {"a": TrustLabel("untrusted", ("web",))}
 
 
 def test_an_argument_has_the_mark_of_the_plan_beside_the_labels_of_its_references() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from planner_executor.graph.desk.views.revisions import (
     FieldChange,
-    StepDifference,
     argument_changes,
     plan_of_revision,
     revisions_in,
@@ -78,7 +77,7 @@ def test_steps_and_the_answer_are_told_with_each_field_that_differs() -> None:
 
 
 def test_arguments_of_a_call_differ_or_do_not() -> None:
-    changed = [StepDifference("s", "changed", [FieldChange("args.n", "1", "2")])]
+    changed = argument_changes("s", {"n": 1, "text": "x"}, {"n": 2, "text": "x"})
 
-    assert argument_changes("s", {"n": 1, "text": "x"}, {"n": 2, "text": "x"}) == changed
+    assert [(one.step, one.how, one.fields) for one in changed] == [("s", "changed", [FieldChange("args.n", "1", "2")])]
     assert argument_changes("s", {"n": 1}, {"n": 1}) == []
