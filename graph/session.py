@@ -200,6 +200,7 @@ class AgentSession:
                 return replace(now, refused=receipt.refusal)
             if now.request is None:
                 raise NothingToDecideError(run.id, now.status, await self._decided_first(now))
+            # The same request again means that another answer was read in the place of this one: give it once more.
             if digest_of_request(now.request) != digest_of_request(run.request):
                 break
         raise StaleRunError(self.runs.ledger.name, run.id)
@@ -283,6 +284,7 @@ class AgentSession:
         async with self._lent(thread) as known:
             run = await self.runs.shown(known) if known is not None else None
             if known is not None and known.asks:
+                # A copy: the caller may change what it gets, and the node keeps its own.
                 asked = [deepcopy(pending.value) for pending in known.asks[0]]
         run = run or await self.runs.show(await self.runs.latest(thread))
         if run.status != "waiting":

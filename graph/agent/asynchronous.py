@@ -177,8 +177,10 @@ class AsyncAgent:
                 raise InputError("plan", "give a plan or a playbook, not both")
             services = session.graph.services
             plan = plan_here(playbook, params, services.toolbox.specs)
+            # The limits of the playbook may count money, for which the models need prices.
             services.within(Budget.from_json(playbook.limits)).check_prices()
             described, tags = playbook.goal(params or {}), [*tags, playbook.name]
+            # The record says if the goal is the caller's own: any other follows from the playbook and the values.
             own = {} if goal in (None, described) else {"goal": "given"}
             named = {**await named_in(session.runs, playbook), **own}
             goal = goal or described

@@ -58,6 +58,7 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
             raise ConfigError(f"{name}={limit!r} is not possible; it {fault}")
     _check_names(settings)
     modes = [mode for mode in (given.get("approval"), policy.approval) if mode]
+    # The choices stand in the order from the mode that asks most to the one that asks least.
     return replace(settings, approval=min(modes, key=CHOICES["approval"].index)) if modes else settings
 
 
@@ -252,6 +253,7 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
         if tool not in (*services.toolbox.specs, *LOOKS) and tool not in absent_in(services.toolbox.specs):
             raise ConfigError(f"look: {tool} {_unknown_tool(services.toolbox.specs)}")
     services.check_prices()
+    # A tool that could write one of these files would set its own rules, or forge what is on record.
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None
     for file in (policy, settings_file(config).path, store_path(), key_file):
         if isinstance(file, str | Path):

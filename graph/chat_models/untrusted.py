@@ -28,6 +28,7 @@ def _acts(settings: ModelSettings) -> Iterator[str]:
         yield f"sends prompts to {settings.base_url}"
     if settings.model and settings.model != OFFLINE and not settings.base_url:
         yield f"asks {settings.model} with your key"
+    # Without a key of its own only OpenAI's package is given a stand-in; another may send that of the environment.
     if settings.base_url and not (settings.model or "").startswith(("openai:", "openai/")):
         yield f"sends prompts for another provider to {settings.base_url}"
     if settings.api_key is not None and not settings.base_url:

@@ -173,6 +173,7 @@ class LeanSaver(AsyncSqliteSaver):
         """Store a node's interrupt or error, and then the results of the nodes beside it."""
         place = _place(config)
         if _comes_again(writes, task_path):
+            # If another node beside this one has stopped, no checkpoint follows soon that would have the result.
             if not self._stopped.get(place, set()) - {task_id}:
                 _bounded(self._returned, place, list).append((writes, task_id, task_path))
                 return

@@ -131,6 +131,7 @@ class DecisionOptions:
             reason=self.reason,
             ask_later=tuple(options.texts(self.ask_later or [])),
             finish=self.finish,
+            # A rejection that says what to change, in words or in comments, is feedback.
             stop=self.reject and self.why is None and not self.comment,
         )
 
@@ -146,6 +147,7 @@ class DecisionOptions:
         given = [option for option, is_given in decisions.items() if is_given]
         if len(given) > 1:
             raise InputError(given[1], f"{' and '.join(given)} cannot be combined; give one decision")
+        # An approval with comments would run the plan that they object to.
         if self.comment and given and given != ["--reject"] and given != ["--feedback"]:
             raise InputError("--comment", f"a comment has the run planned again; leave out {given[0]}")
         if self.reason is not None and not (

@@ -41,6 +41,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
         with given_options(command.__name__, values):
             command(**given, **built)
 
+    # Typer reads the signature, and for the types of its options the annotations; both have to tell of the options.
     call.__signature__ = signature.replace(parameters=expanded)  # type: ignore[attr-defined]  # what typer reads
     call.__annotations__ = {option.name: option.annotation for option in expanded}
     return call

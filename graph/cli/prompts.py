@@ -120,6 +120,7 @@ class Prompter:
                     self.screen.say(f"approving settles no call of {unknown[0]}; it does of {listed(settled)}")
                 else:
                     return replace(response, approve=True, ask_later=tuple(later["steps"].split()))
+            # Before the verdict: any words that are none of these are feedback, which ends the question.
             elif comment := COMMENT.fullmatch(words):
                 if said := self._comments(comment, action):
                     return replace(response, **said)
@@ -155,6 +156,7 @@ class Prompter:
                 plan = self.draft.edit()
             except (NotEdited, InputError) as why:
                 self.screen.say(str(why))
+                # No editor works here, so the person needs another way to edit.
                 if isinstance(why, InputError):
                     self._show_edit_commands(run)
                 return None
@@ -175,6 +177,7 @@ class Prompter:
     def _call(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         """Return the response with a decision about one call; a reason why not is about this call alone."""
         actions, step = run.open_request["action_requests"], action["args"]["step"]
+        # By identity: two calls of one request may be equal as data.
         name = call_names(actions)[next(at for at, one in enumerate(actions) if one is action)] or step
         question = f"Let {name} call {action['args']['tool']} with these arguments? {CALL_ANSWERS}"
         while True:
@@ -188,6 +191,7 @@ class Prompter:
                     self.screen.say(str(error))
             elif words.lower() in YES:
                 return replace(response, approved=(*response.approved, name))
+            # A no here ends the run; words say why this call is not made, and the run goes on.
             elif (decided := self._verdict(response, words)) and decided.feedback is None:
                 return decided
             elif decided:

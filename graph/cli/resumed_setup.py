@@ -81,10 +81,12 @@ def setup_to_resume(screen: Screen, run: Run, options: Mapping[str, Any], own_se
     recorded = _read(run, known)
     found = list(differences(known, recorded, current))
     if not run.setup:
+        # An option says the same as an answer would: what it names needs no question.
         given = {name for name, value in options.items() if value not in (None, {})}
         unnamed = [each for each in found if each.recorded is not None and not _is_given(each.name, given)]
         if not unnamed or not _confirmed(screen, run, unnamed):
             return current
+    # The policy comes last: a record may not weaken the one in force here, only an option may.
     used = _with_current_policy(recorded.changed(**options), recorded, current, options)
     for difference in found:
         screen.say(difference.describe(_value(used, difference.name)))
@@ -178,6 +180,7 @@ def _read(run: Run, known: Mapping[str, Any]) -> Setup:
     """
     faults = [name for name in OPTIONS if not isinstance(known.get(name), str | int | None)]
     try:
+        # The record may be from elsewhere: a path that is an object would fail far from here.
         if faults:
             raise TypeError(f"{faults[0]} is {json.dumps(known[faults[0]])[:60]}")
         return Setup.default().from_record(known)

@@ -93,9 +93,11 @@ def checked_runner(runner: TrialRunner, models: RoleModels) -> tuple[TrialRunner
         toolbox = Toolbox(runner.toolset(documents, Path(empty)))
         tools = tuple(allowed_tools(toolbox.specs.values(), suite, Path(empty)))
         runner = replace(runner, arms=arm_setups(suite, models, toolbox.specs))
+        # The embedded rules cost nothing; any other model may, trial after trial.
         if not suite.budget.names and {name for arm in runner.arms.values() for name in arm.models.names} != {OFFLINE}:
             raise SuiteError(suite.name, "it has no budget; add one, such as tokens=200000")
         settings = runner.settings("replanning", toolbox.specs, Path(empty), suite.run_budget.within(suite.budget))
+        # A graph needs a ledger to be checked; this one is in memory, and nothing is written to it.
         nowhere = ledger_of(None, None, lambda _: None)
         for arm in runner.arms.values():
             check(Services(settings, toolbox, arm.models, nowhere, runner.rate_limiter))
@@ -184,6 +186,7 @@ class Evaluation:
                 "models": described_models(arm.models),
                 "documents": contents_digest(suite.documents_of(case)),
                 "workspace": contents_digest(suite.workspace_of(case)),
+                # Left out if it says nothing new, so that results of earlier releases keep their digests.
                 **({"kind": arm.kind} if name != arm.kind else {}),
                 **({"playbooks": known} if known else {}),
             }

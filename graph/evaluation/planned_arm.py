@@ -57,6 +57,7 @@ class PlannedRun:
             agent = AsyncAgent.over(compiled(services, checkpointer), runs)
             started_s = time.perf_counter()
             run, asked = await decided(agent, await agent.start(**given, thread=self.thread), self.decide)
+            # A request that is asked again because of a fault is no second question.
             questions, last = sum(one["error"] is None for one in asked), asked[-1] if asked else None
             seconds = time.perf_counter() - started_s
             answer = await agent.value(run.id) if run.answer is not None else None

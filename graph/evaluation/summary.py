@@ -72,6 +72,7 @@ class ArmDifference(_Figures):
     @property
     def verdicts(self) -> dict[str, str]:
         """What may be said, by measure: in which direction the arms differ, `unsure`, or `too few cases`."""
+        # Both have to say so: the interval, and the exact test, which holds for few cases too.
         sure = self.success.sign if self.chance <= 1 - CONFIDENCE else 0
         said = {"success": DIRECTIONS[sure] if self.cases >= FEWEST_CASES else TOO_FEW}
         return said | {name: TOO_FEW if one.low is None else DIRECTIONS[one.sign] for name, one in self.means.items()}
@@ -126,6 +127,7 @@ def _summarise_arm(arm: str, cases: Cases) -> ArmSummary:
 
 def _difference(arm: str, baseline: str, by_arm: Mapping[str, Cases]) -> ArmDifference | None:
     """Return the difference over the cases that both arms ran, or None if there is no such case."""
+    # Only what both ran is compared: other cases may be harder or easier.
     shared = [case for case in by_arm[arm] if case in by_arm[baseline]]
     if not shared:
         return None

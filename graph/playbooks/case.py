@@ -1,5 +1,6 @@
 """A case of a playbook: values of its parameters, what tools, models and people answer, and what has to come of it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -98,6 +99,7 @@ class Case(ClosedTable):
     def faults(self, status: str, reason: str | None, answer: JsonValue, made: Sequence[MadeCall]) -> Iterator[str]:
         """Yield what is otherwise than the case says about a run that ended so and made these calls."""
         if status != self.ends:
+            # The rest is told too: it may say why.
             yield f"it ended {status}, not {self.ends}" + (f": {reason}" if reason else "")
         for expected in self.calls:
             found = sum(map(expected.is_met_by, made))
@@ -107,9 +109,7 @@ class Case(ClosedTable):
         if self.in_order and (late := _first_out_of_order(self.calls, made)) is not None:
             yield f"{late} was not called after the calls before it"
         if status == "succeeded":
-            called: dict[str, int] = {}
-            for tool, _ in made:
-                called[tool] = called.get(tool, 0) + 1
+            called = Counter(tool for tool, _ in made)
             seen = findings(self.checks, Evidence(answer, called, lambda _: None))
             yield from (f"answer: {one}" for one in seen if not one.met)
 

@@ -63,6 +63,7 @@ def named(name: str, folder: Path, *, trusted: bool = True) -> Playbook:
     latest = max(playbook.version for _, playbook, _ in same)
     same = [one for one in same if one[1].version == latest]
     path, playbook, is_trusted_now = same[0]
+    # Copies of one file are no problem: they say the same.
     if len({other.digest for _, other, _ in same}) > 1:
         files = listed([str(other) for other, _, _ in same])
         raise InputError("playbook", f"{files} are different playbooks with the name {name} and the version {latest}")

@@ -122,6 +122,7 @@ class Rule(People):
 
     def check_people(self, quorum: int, *at: str) -> None:
         """Refuse a quorum that takes more people than are named; a role has any number."""
+        # Two spellings of a name are one person, who has one vote.
         people = len({*map(same_name, self.names)})
         if self.names and not self.roles and people < quorum:
             raise fault(f"takes more people than the {people} named", *at, "quorum")

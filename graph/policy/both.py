@@ -41,6 +41,7 @@ def both(first: Policy, second: Policy, effects: Mapping[str, Effect]) -> Policy
         prices={**second.prices, **first.prices},
         steps=first.steps.lowest(second.steps),
         ask_when={effect: conditions for effect, conditions in shown.items() if conditions},
+        # Two lists of approvers cannot be joined: whoever decides would have to be on both.
         approvers=second.approvers if first.approvers == NO_APPROVERS else first.approvers,
         per_day=_per_day(first.per_day, second.per_day),
         new_effects="deny" if "deny" in (first.new_effects, second.new_effects) else "ask",
@@ -48,6 +49,7 @@ def both(first: Policy, second: Policy, effects: Mapping[str, Effect]) -> Policy
         leaving_previews=tuple(name for name in first.leaving_previews if name in second.leaving_previews),
         standing_s=min(first.standing_s, second.standing_s),
     )
+    # Rules on tools are joined by what each policy says of the whole tool: one may speak of its effect alone.
     tools = (ToolSpec(name, "", {}, effects.get(name, "external")) for name in (*first.tools, *second.tools))
     return replace(general, tools={tool.name: _rule(first, second, general, tool) for tool in tools})
 

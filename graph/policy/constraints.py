@@ -85,6 +85,7 @@ class Constraint:
     def fault(self, value: JsonValue) -> str | None:
         """Return why a value is not allowed, None if it is."""
         if isinstance(value, list):
+            # An empty list has nothing that could meet a bound: it is judged like null.
             return next((fault for fault in map(self.fault, value) if fault), None if value else self.fault(None))
         if self.domains and not any(is_below(host_of(value), domain) for domain in self.domains):
             return f"is not at {' or '.join(self.domains)}"
@@ -92,6 +93,7 @@ class Constraint:
             return f"is not within {', '.join(self.within)}"
         if fault := self.number_fault(value):
             return fault
+        # As JSON: in Python, 1 is equal to true and to 1.0.
         if self.one_of and canonical_json(value) not in map(canonical_json, self.one_of):
             return f"is not one of {', '.join(map(str, self.one_of))}"
         if self.pattern is not None and not (isinstance(value, str) and full_match(self.pattern, value)):
@@ -190,6 +192,7 @@ def may_be_within(value: str, folder: str) -> bool:
 
 def _stays(path: str, folder: str) -> bool:
     inside, parts = PurePosixPath(folder).parts, PurePosixPath(path).parts
+    # A path with `..` may leave the folder by a link, wherever it seems to lead.
     if path.startswith("/") != folder.startswith("/") or ".." in parts:
         return False
     return parts[: len(inside)] == inside and not (path.startswith("~") and not inside)

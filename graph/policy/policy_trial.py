@@ -73,6 +73,7 @@ class PolicyTrial:
             data = event.data_if_known
             if isinstance(data, StepHeld):
                 self.held[data.key] = data
+                # One that was made afterwards is told by its start.
                 if data.key not in made:
                     yield from self._of_call(event, data.key, data.tool, "asked")
             elif isinstance(data, CallStarted):
@@ -90,6 +91,7 @@ class PolicyTrial:
         limits = self.would.policy.limits
         used = self.record.spending.usage_under(limits)
         for name in limits.names:
+            # Under this limit the run would have stopped on its way to what it used.
             if used.of(name) > (most := limits.of(name) or 0):
                 yield Tried("the run", "let through", "denied", f"it went beyond {unit_in_words(name, most)} in a run")
 
@@ -187,6 +189,7 @@ class PolicyTrial:
             unseen = self.would.policy.arguments_to_review(tool, labels)
             words = f"{', '.join(unseen)} came from untrusted data"
             return ("asked", words) if unseen else ("let through", "")
+        # A model chose the arguments: each may come from any result that it may have seen.
         worst = dict.fromkeys(args, joined(map(label_of_tool, self._seen())))
         before, now = (terms.policy.arguments_to_review(tool, worst) for terms in (self.was, self.would))
         if not now or (before and self.was.mode != "never"):  # it was not held, so that nothing in it was untrusted

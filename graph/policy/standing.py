@@ -73,6 +73,7 @@ def time_of(text: Any) -> float | None:
 
 def standing_args(wish: Mapping[str, Any], shown: Mapping[str, JsonValue]) -> dict[str, dict[str, Any]]:
     """Return the constraint of each argument: the one wished for, or the value of the call that was shown."""
+    # What the wish does not speak of stays as it was shown.
     exact = {name: {"one_of": [value]} for name, value in shown.items()}
     return {**exact, **{name: dict(constraint) for name, constraint in wish.get("args", {}).items()}}
 
@@ -159,5 +160,6 @@ def _is_met(constraint: Constraint, value: JsonValue) -> bool:
     """Whether a value meets a constraint, by each item of a list, or by the list itself if that is what was shown."""
     if constraint.fault(value) is None:
         return True
+    # Without a wish, the bound is the value that was shown, which may be a list as a whole.
     is_alone = constraint == Constraint(one_of=constraint.one_of)
     return is_alone and canonical_json(value) in map(canonical_json, constraint.one_of)

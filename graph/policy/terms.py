@@ -137,6 +137,7 @@ def _tools(here: Mapping[str, Face], recorded: Mapping[str, Face]) -> Iterator[D
     if changed := [name for name in both_have if _face(here[name], recorded[name]) != _face(recorded[name])]:
         yield Difference("other", f"{listed(changed)} {'has' if len(changed) == 1 else 'have'} changed")
     for before, now in dict.fromkeys(_folders(recorded[name], here[name]) for name in both_have):
+        # Earlier releases recorded no folders, so that nothing on record says nothing.
         if before not in ((), now):
             what = f"reads {listed(list(before))} on record, here {listed(list(now)) or 'no folder'}"
             yield Difference("other", what)
@@ -169,6 +170,7 @@ def _executors(here: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator
 
 def _policies(here: Terms, recorded: Terms) -> tuple[Policy, list[Difference]]:
     """Return the policy that holds, and how the one here differs; the approval mode is a setting of its own."""
+    # Policies are equal by their digests, in which the mode counts; it is compared by the settings.
     ours, theirs = (replace(terms.policy, approval=None) for terms in (here, recorded))
     if ours.digest == theirs.digest:
         return recorded.policy, []

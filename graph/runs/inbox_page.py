@@ -1,6 +1,7 @@
 """A page of what needs a person, read from the index of runs."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -141,10 +142,8 @@ def place_in_words(place: Waiting) -> str:
 def _place(after: str | None) -> Waiting | None:
     if after is None:
         return None
-    value, _, name = after.partition("@")
-    run = run_in(name)
-    try:
-        assert run is not None and isfinite(float(value))
-        return Waiting(float(value), run.thread, run.n)
-    except (ValueError, AssertionError):
-        raise InputError("after", f"{after!r:.80} is not the `next` of a page; give that of the page before") from None
+    number, _, name = after.partition("@")
+    with suppress(ValueError):
+        if (run := run_in(name)) is not None and isfinite(value := float(number)):
+            return Waiting(value, run.thread, run.n)
+    raise InputError("after", f"{after!r:.80} is not the `next` of a page; give that of the page before")

@@ -121,6 +121,7 @@ class Runs:
         result = _answer(record) if step is None else found or NO_RESULT
         if result.status != "succeeded":
             raise InputError("step" if step else "run", f"{step or record.id} has no value; it has not succeeded")
+        # An answer made of results is not stored a second time; it is put together from them.
         if result.artifact is not None and result.artifact.get("of"):
             return await answer_from_results(self.ledger, record)
         return await value_of(self.ledger, result)
@@ -143,6 +144,7 @@ class Runs:
         """
         key = await self.find(name)
         if await self.ledger.is_worked_on(key):
+            # Only its owner may write its record; it reads the inbox before each call.
             await self.ledger.post(key, StopRequest(CANCEL, by).to_text())
             return await self.show(key)
         async with self.ledger.owned(key) as lease:
@@ -164,6 +166,25 @@ class Runs:
         if fault := steer.fault:
             raise InputError("steer", fault)
         key = await self.find(name)
+        await self._amendable(key, steer)
+        if await self.ledger.is_worked_on(key):
+            # Only its owner writes a run that is worked on, and reads the inbox before each call.
+            await self.ledger.post(key, steer.to_text())
+            return True
+        async with self.ledger.owned(key) as lease:
+            # Once more: another process may have ended or amended the run since.
+            record = await self._amendable(key, steer)
+            await self.ledger.append(
+                lease, [steer.draft(record.assignment.constraints)], control_seq=record.control_seq
+            )
+        return False
+
+    async def _amendable(self, key: RunKey, steer: Amendment) -> RunState:
+        """Return the state of a run that can be amended so.
+
+        Raises:
+            InputError: The run has ended, or lacks a constraint to withdraw.
+        """
         record = await state_of(self.ledger, key)
         if record.ended:
             raise InputError("run", f"{record.id} has ended; start another run")
@@ -171,16 +192,7 @@ class Runs:
             raise InputError(
                 "withdraw", f"no constraint {missing[0]!r}; there are {listed(record.assignment.constraints)}"
             )
-        if await self.ledger.is_worked_on(key):
-            # Only its owner writes a run that is worked on, and reads the inbox before each call.
-            await self.ledger.post(key, steer.to_text())
-            return True
-        async with self.ledger.owned(key) as lease:
-            record = await state_of(self.ledger, key)
-            await self.ledger.append(
-                lease, [steer.draft(record.assignment.constraints)], control_seq=record.control_seq
-            )
-        return False
+        return record
 
     async def pause(self, name: str, by: str | None = None) -> Run:
         """Ask the process that executes a run to stop before its next call; an idle run is left unchanged.

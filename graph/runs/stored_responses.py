@@ -65,6 +65,7 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
     """
     if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
         raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
+    # First what is due: the time of the request may be over, and then it takes no response.
     await settle(runs.ledger, key)
     if (late := await refuse_late(runs.ledger, key, response, by)) is not None:
         raise NothingToDecideError(key.id, "closed", late)

@@ -53,6 +53,7 @@ class Audit(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the complete events, each with its text, and their artifacts."""
+        # The payload stays as it is on record; only its words have the values of artifacts.
         events = []
         for event in self.events:
             words = self._event_text(event)

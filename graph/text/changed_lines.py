@@ -18,6 +18,7 @@ def changed_lines(before: str, now: str) -> Iterator[str]:
     if max(len(was), len(has)) > MOST_LINES:
         yield from ["they are too long to be compared here"] if before != now else []
         return
+    # The first two lines are the names of the files, of which there are none.
     found = [line for line in unified_diff(was, has, n=2, lineterm="") if not line.startswith("@@")][2:]
     yield from (f"{line[0]} {line[1:]}" for line in found[:MOST_SHOWN])
     if len(found) > MOST_SHOWN:

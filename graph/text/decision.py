@@ -71,6 +71,7 @@ def _details(decided: Decided, calls: Mapping[str, Call]) -> Iterator[str]:
         yield f"{called} {'happened' if said.happened else 'did not happen'}{result}."
     for step, value in decided.given.items():
         yield f"{name(step)}: {words(value if isinstance(value, str) else to_text(value))}"
+    # A call with other arguments is among the approved ones too, and is told below.
     if count := len(set(decided.steps) - set(decided.replaced)):
         yield f"{count} held call{'s' * (count != 1)} may be made as shown."
     if decided.with_plan:

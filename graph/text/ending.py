@@ -62,6 +62,7 @@ def _line(value: JsonValue) -> str:
 def _start_of(answer: JsonValue) -> str:
     """Return the JSON of an answer on several lines, as far as it is shown: the whole may take seconds to write."""
     text = ""
+    # It is written piece by piece, and no further than it is shown.
     for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(answer):
         text += piece
         if len(text) > SAID_CHARACTERS:

@@ -40,6 +40,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
+        # An alias may stand for a value that grows without bound, and a tag for an object of Python's.
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise YamlFault("& and * at the beginning of a value are no text; quote it", event.start_mark.line)
         if getattr(event, "tag", None) is not None:
@@ -84,6 +85,7 @@ def _text(dumper: _Dumper, text: str) -> Any:
 
 for _name, _pattern, _first in _JSON_ONLY:
     for _class in (_Loader, _Dumper):
+        # YAML's own rules would read `no` as false and `12:30` as 750.
         _class.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(rf"(?:{_pattern})\Z"), list(_first))
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
@@ -105,6 +107,7 @@ class PlanText:
         steps = self._root if isinstance(self._root, yaml.SequenceNode) else _child(self._root, "steps")
         for step in steps.value if isinstance(steps, yaml.SequenceNode) else ():
             name = _child(step, "id") or _child(step, "subgoal_id")
+            # An id that is a number gets the prefix when the plan is read.
             if name is not None and str(name.value) in (issue.step, issue.step.removeprefix("step_")):
                 return _line_within(step, issue.field)
         return _line_within(self._root, "steps")

@@ -62,6 +62,7 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
     if reviewed := [tool for tool in tools if terms.policy.verdict(tool) == "review"]:
         yield f"a plan that uses what the policy has reviewed: {_named(reviewed)}"
     watched = [tool for tool in tools if terms.policy.watches(tool) and tool not in reviewed]
+    # In the other modes the first sentence has said it: every plan is shown, or none for its effects.
     if terms.mode == "side_effects" and watched:
         yield f"a plan that uses what has an effect: {_named(watched)}"
     if shown := [tool for tool in tools if terms.policy.verdict(tool) == "ask"]:
@@ -128,6 +129,7 @@ def _named(tools: Iterable[ToolSpec]) -> str:
 
 def _untrusted(tool: ToolSpec, policy: Policy) -> Iterator[str]:
     """Yield the arguments of a tool that may not contain untrusted values without review."""
+    # The policy itself is asked what it would review from somebody whom it does not know.
     watched = policy.arguments_to_review(tool, dict.fromkeys(tool.parameters, STRANGER))
     if not watched:
         return

@@ -59,6 +59,7 @@ class RunView:
         """Return the statuses in the picture; beside a review of the plan, what it would do is pending."""
         if not self._shows_plan:
             return self.statuses
+        # Results may be those of steps as they were before the revision; only what is settled holds in the one shown.
         return {**{step.id: "pending" for step in plan.steps}, **settled(plan, self.results)}
 
     @property

@@ -29,6 +29,7 @@ def word_diff(before: str, after: str) -> tuple[Sequence[Piece], Sequence[Piece]
     [Piece(kind='same', text='pay '), Piece(kind='changed', text='15'), Piece(kind='same', text=' EUR')]
     """
     was, now = WORDS.findall(before), WORDS.findall(after)
+    # The comparison takes the square of the words, so what both texts begin and end with is taken off first.
     head = _common(was, now)
     tail = _common(was[head:][::-1], now[head:][::-1])
     old, new = was[head : len(was) - tail], now[head : len(now) - tail]

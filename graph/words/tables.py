@@ -114,6 +114,7 @@ class Shape(NamedTuple):
             for name, needed in known.items():
                 if needed and name not in given:
                     raise fault(self.missing, name)
+            # A limit that is null counts as left out; of any other null a fault was found above.
             return {name: value for name, value in given.items() if value is not None}
 
         return core_schema.no_info_before_validator_function(checked, handler(source))
@@ -125,6 +126,7 @@ def entries(table: Any) -> Mapping[str, bool]:
         return {field.name: field.default is field.default_factory is MISSING for field in fields(table)}
     if fixed := getattr(table, "_fields", None):
         return dict.fromkeys(fixed, False)
+    # A field with an alias of its own stands for entries beside the table's own ones.
     own = {name: field for name, field in getattr(table, "model_fields", {}).items() if field.validation_alias is None}
     return {name: field.is_required() for name, field in own.items()}
 

@@ -85,6 +85,7 @@ class DueWork:
         move, after = move_at(
             moment, schedule, now, is_begun=is_begun, is_running=is_running, new_thread=self.new_thread
         )
+        # The table is changed before the run begins: of several workers only one succeeds, and the others go away.
         if move == "rest" or not await runs.ledger.timetable.replace(moment, after):
             return []
         what = f"{schedule.name} of {moment_in_words(moment.due_at)}"

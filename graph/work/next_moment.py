@@ -42,12 +42,14 @@ def move_at(
         is_running: Whether the run before it is on record and has not ended.
         new_thread: Returns the name of a thread that nobody knows.
     """
+    # Before all else: whoever took the moment may have died after the run began, and it must not begin twice.
     if is_begun:
         return "started", moment_after(moment, schedule, now, new_thread())._replace(last=moment.thread)
     if moment.rule != schedule.rule:
         return "new", first_moment(schedule, now, new_thread())._replace(last=moment.last)
     if moment.due_at > now or (moment.taken_at is not None and now < moment.taken_at + HOLD_S):
         return "rest", moment
+    # A moment that some worker has seen in time is not missed, however long it has waited since.
     was_seen = moment.waits or moment.taken_at is not None
     if not was_seen and now > moment.due_at + LATE_S and schedule.missed == "skip":
         return "missed", moment_after(moment, schedule, now, new_thread())

@@ -114,6 +114,7 @@ def try_(
     """
     from planner_executor.graph.builder.configuration import policy_of
 
+    # The policy is read before the database: a file that is none is the first thing to say.
     wanted, first = policy_of(str(file)), moment(since, time.time(), "--since") if since else None
     found = [] if is_missing(db) else with_runs(db, lambda runs: _tried(runs, wanted, first))
     others = [(run, one) for run, tried in found for one in tried if one.differs]
@@ -167,6 +168,7 @@ def in_force(
     chosen = {"config": config, "policy": policy, "approval": approval}
     setup = Setup.default().changed(**tools.tool_settings, **chosen)
     with setup.opened() as built:
+        # A graph is built and not run, so that its tools and faults are those of a run.
         graph = build_graph(**built)
         source = policy_named(setup.policy, setup.config)
         settings = settings_of({**setup.chosen, "policy": source})

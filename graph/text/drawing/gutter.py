@@ -73,7 +73,9 @@ class _Lanes:
         for before in befores:
             if not self.left[before]:
                 self.holders[self.lane_of.pop(before)] = None
+        # A step goes on in the lane of a line that ends at it, so that a chain is one straight line.
         lane = self._take(step, min((lane for lane, ends in joined.items() if ends), default=None))
+        # The row is drawn before empty lanes are dropped, since lines that end here are still seen in it.
         row = self._draw(lane, joined, mark)
         if not self.left[step]:
             self.holders[lane] = None

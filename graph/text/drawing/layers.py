@@ -72,6 +72,7 @@ class _Building:
         """Lead an edge through the layers between its ends; return False if that takes too many bends."""
         tail = self.tails.setdefault(before, [self.number[before]])
         span = self.level[after] - self.level[before]
+        # Bends that an earlier edge of the same step has made are used again, and cost nothing.
         if len(self.above) + span - len(tail) > self.most_nodes:
             return False
         while len(tail) < span:

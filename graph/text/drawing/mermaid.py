@@ -61,12 +61,14 @@ def _nested(plan: Plan, nodes: Mapping[str, str], names: Mapping[str, str]) -> I
     inner: dict[str | None, list[str]] = {}
     for step in plan.steps:
         inner.setdefault(step.parent if depth[step.id] else None, []).append(step.id)
+    # A stack instead of a recursion: steps may be refined more often than Python nests calls.
     waiting = [(name, 1, name in inner) for name in reversed(inner.get(None, ()))]
     while waiting:
         name, level, is_box = waiting.pop()
         margin = "    " * min(level, DEEPEST)
         if is_box:
             yield f'{margin}subgraph {names[name]}_parts["{_escaped(name)}"]'
+            # The last one is taken first: the children in plan order, then the step itself, then the end of the box.
             waiting += [("", level, False), (name, level + 1, False)]
             waiting += [(child, level + 1, child in inner) for child in reversed(inner[name])]
         else:

@@ -36,6 +36,7 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     words = {step: status_of(step, statuses) for step in order}
     left = _left(plan, waits, order, words, 28 if width is None else room)
     steps = [StepWords.of(plan.by_id[step]) for step in order]
+    # Without a given width the table takes as much as its ids need, and never gives way to the list.
     if width is not None and _least_columns(steps, waits, columns(left[0])) > room:
         lines = step_list(steps, waits, words, room)
     else:
@@ -80,6 +81,7 @@ def _details(steps: Sequence[StepWords], waits: Waits, room: int, shorten: Short
     calls = [step.call for step in steps]
     for_calls = min(max(map(columns, calls)), max(24, room * 2 // 5))
     objectives = _column([shorten(step.objective, max(16, room - for_calls - len(GAP))) for step in steps])
+    # Objectives may take less than their share; the calls get what is left.
     for_calls = max(16, room - columns(objectives[0]) - len(GAP))
     calls = [shorten(call, for_calls) for call in calls]
     return [objectives, befores, calls] if befores[0] else [objectives, calls]

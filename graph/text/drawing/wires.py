@@ -41,6 +41,7 @@ def _wire(grid: Grid, before: str, after: str) -> Iterator[str]:
     (row, column), (to_row, to_column) = grid.cells[before], grid.cells[after]
     (left, top), (to_left, to_top) = grid.corner(before), grid.corner(after)
     x, to_x, bottom = left + grid.width // 2, to_left + grid.width // 2, top + grid.height
+    # Neighbours in a row and in a column get different tracks, so that their wires do not lie on each other.
     track = _APART * ((row + 2 * column) % TRACKS)
     end = to_top - HEAD_LENGTH + 1
     if to_row == row + 1 and to_column == column:

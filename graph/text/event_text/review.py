@@ -49,6 +49,7 @@ def decided(data: Decided) -> Words:
     if data.voters:
         yield f"approved by {', '.join(data.voters)}"
     for made in data.decisions:
+        # The bare words approve and reject are told above; what else a decision has is not.
         more = ", ".join(f"{name} {value_text(value)}" for name, value in made.items() if name != "type" and value)
         if more:
             yield f"{made['type']}: {more}"

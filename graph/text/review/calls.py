@@ -41,6 +41,7 @@ def held_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
         for argument, found in call.args.items():
             yield Prose(f"{ITEM}{name(argument)}, from {listed([name(source) for source in found.sources])}")
     effect = f" ({tool.effect})" if tool is not None else ""
+    # A tool that is gone counts as one with an effect.
     undone = "" if tool is not None and not tool.acts else UNDONE[tool.reversible if tool is not None else None]
     told = "the model is told it as its answer" if call.by_model else "the step fails with it"
     yield Prose(

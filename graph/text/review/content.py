@@ -200,6 +200,7 @@ def _why(review: PlanReview) -> Why:
 def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: Sequence[PlannedCall]) -> StepContent:
     spec, tools = kind_spec(step.kind), [review.terms.tools[name] for name in step.tool_names]
     acts, status = any(tool.acts for tool in tools), review.done.get(step.id)
+    # Nothing more is told of a step that is done: approving changes nothing about it.
     if status is not None:
         return StepContent(id=step.id, status=cast("Any", status), done_by=spec.done_by, acts=acts)
     args = {tool.name: _args(step, tool, review.terms, preview) for tool in tools if spec.calls_tools}
@@ -229,6 +230,7 @@ def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: Sequenc
 def _unchecked(tool: ToolSpec, args: Mapping[str, Mapping[str, Argument]], terms: ExecutionTerms) -> Iterator[str]:
     """Yield the tools without declared trust whose results a call with an effect gets, and nobody sees."""
     found = args.get(tool.name, {}).values()
+    # Where one argument is asked about, a person sees the whole call before it is made.
     if tool.acts and not any(one.asked for one in found):
         named = (name for one in found for name in one.sources if name in terms.tools)
         yield from (name for name in named if terms.tools[name].trusted is None)
@@ -241,6 +243,7 @@ def _args(step: Step, tool: ToolSpec, terms: ExecutionTerms, preview: PolicyPrev
     for name, label in labels.items():
         references = step.argument_references.get(name, ())
         named = tuple(dict.fromkeys(one.step for one in references if one.step in preview.labels))
+        # Where a model calls the tool, an argument with references is open: the model writes its value.
         by_model = name not in step.args or (step.tool is None and bool(references))
         origin: Any = "model" if by_model else "result" if named else "item" if references else "plan"
         found[name] = Argument(

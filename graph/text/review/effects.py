@@ -72,6 +72,7 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
         )
     if content.unchecked:
         yield from entry(f"uses what {escaped(', '.join(content.unchecked))} returns", lead="    ")
+    # Which values come from untrusted data is only known when the call is due, so the plan says it ahead.
     asked = {source for args in content.args.values() for one in args.values() if one.asked for source in one.sources}
     if asked:
         shown_first = "is" if content.done_by == "tool" else "may be"

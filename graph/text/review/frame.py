@@ -89,6 +89,7 @@ def to_blocks(description: str) -> Iterator[Block]:
         if (fence := _FENCE.fullmatch(line)) is not None:
             inner = []
             for within in lines:
+                # Only as many marks as began it end a fence, and `fenced` takes more than any line of the data has.
                 if within == fence[1]:
                     break
                 inner.append(within)
@@ -121,6 +122,7 @@ def redrawn(blocks: Iterable[Block], drawing: str) -> Iterator[Block]:
 def widened(blocks: Iterable[Block], width: int) -> Iterator[Block]:
     """Yield the blocks with their data laid out for another width; a lone fence, of an earlier version, stays."""
     told = list(blocks)
+    # The whole of an earlier description is one fence, whose lines were not laid out to be read back.
     is_framed = any(isinstance(block, Prose) for block in told)
     for one in told:
         yield Data(relaid(one.lines, width)) if is_framed and isinstance(one, Data) and one.kind == TEXT else one

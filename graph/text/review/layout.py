@@ -75,6 +75,7 @@ def _wholes(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
     """Return what each line of ours begins with, and its text with all lines that go on."""
     wholes: list[tuple[str, str]] = []
     for line in lines:
+        # No line of ours begins this far in, and lines with words from outside have a mark or a margin before them.
         if wholes and line.startswith(further := " " * (_depth(wholes[-1][0]) + GOES_ON)):
             lead, text = wholes.pop()
             part = line.removeprefix(further)
@@ -99,6 +100,7 @@ def _depth(lead: str) -> int:
 def _pieces(word: str, room: int) -> Iterator[str]:
     while columns(word) > room:
         end = max(1, fitting(word, room - 1))
+        # Break after a mark if one is near, so that parts of an address stay whole.
         end = max(word.rfind(mark, end // 2, end) for mark in "/,;:&?=.-_)}]") + 1 or end
         yield f"{word[:end]}{BROKEN}"
         word = word[end:]

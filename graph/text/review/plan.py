@@ -52,6 +52,7 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
     if content.params:
         yield Prose("Its parameters, of which `{param.<name>}` in the plan is made:")
         yield Data(tuple(line for name, one in content.params.items() for line in _parameter(name, one)))
+    # What an approval lets happen stands before the details: a reader may stop there.
     yield outcome(content)
     if content.notes:
         yield Prose("Before you decide:")

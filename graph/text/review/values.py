@@ -98,6 +98,7 @@ def _most(values: Mapping[str, JsonValue]) -> int:
     lengths = [len(to_text(value)) for value in values.values()]
     if sum(lengths) <= MAX_CHARACTERS:
         return MAX_CHARACTERS
+    # What short values leave of their even shares goes to the long ones.
     even = MAX_CHARACTERS // len(lengths)
     short = [length for length in lengths if length <= even]
     return (MAX_CHARACTERS - sum(short)) // (len(lengths) - len(short))
@@ -111,6 +112,7 @@ def _named(key: str, value: JsonValue, most: int, room: int) -> Iterator[tuple[s
         yield from _text_lines(value, most)
         return
     text = visible(to_text(value))
+    # Only a value that is shown whole is laid out as JSON on several lines: a cut one would not be valid.
     if isinstance(value, dict | list) and len(label) + 2 + len(text) > room and len(text) <= most:
         yield "", f"{label}:"
         for line in visible(json.dumps(value, ensure_ascii=False, indent=2)).split("\n"):

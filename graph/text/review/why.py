@@ -41,6 +41,7 @@ def _origin(revision: int, why: Why) -> str:
         return "Somebody changed the plan in the state of the thread."
     if why.author == "person":
         return "A person edited it."
+    # The node that plans again writes the feedback of a person behind this word into its reason.
     if revision > 1 and why.reason.startswith("feedback: "):
         return f"The previous plan was rejected: {words(why.reason.removeprefix('feedback: '))}"
     return f"It was planned again: {told}" if revision > 1 else _rule(why)

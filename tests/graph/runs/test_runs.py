@@ -16,6 +16,7 @@ from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.run import Run, run_of
 from planner_executor.graph.runs.runs import Runs, open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
@@ -153,3 +154,21 @@ def test_a_run_that_has_ended_or_lacks_the_constraint_is_not_steered(ask: Any) -
         ask(lambda runs: runs.steer("first", Amendment(add=("x",), by="os:ann")))
     with pytest.raises(InputError, match="no constraint 'y'"):
         ask(lambda runs: runs.steer("second", Amendment(withdraw=("y",), by="os:ann")))
+
+
+def test_a_run_that_ends_while_it_is_steered_keeps_its_end(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def steered(runs: Runs) -> None:
+        is_worked_on = runs.ledger.is_worked_on
+
+        async def ended_meanwhile(_: Any, key: RunKey) -> bool:
+            monkeypatch.undo()
+            await runs.cancel(key.id)
+            return await is_worked_on(key)
+
+        monkeypatch.setattr(type(runs.ledger), "is_worked_on", ended_meanwhile)
+        await runs.steer("second", Amendment(add=("be brief",), by="os:ann"))
+
+    with pytest.raises(InputError, match="has ended"):
+        ask(steered)
+
+    assert "be brief" not in ask(lambda runs: runs.show("second")).constraints
