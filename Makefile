@@ -91,7 +91,7 @@ e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed $(DEEPAGENTS
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --maxfail=$(MAXFAIL) -m e2e
 
 snapshots: $(VENV)/.dev $(NODE_PACKAGES) ## Write anew what is shown in reviews and the pages made from the code; look at each file that changed
-	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py tests/scenarios/test_alike_requests.py tests/contracts/test_schemas.py tests/contracts/test_types.py tests/contracts/test_review_page.py tests/contracts/test_reference.py tests/graph/prompts/test_prompts.py
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py tests/scenarios/test_alike_requests.py tests/graph/text/review/test_every_field.py tests/contracts/test_schemas.py tests/contracts/test_types.py tests/contracts/test_review_page.py tests/contracts/test_reference.py tests/graph/prompts/test_prompts.py
 
 screenshots: $(VENV)/.dev ## Make the pictures of the review desk anew; needs Chromium
 	PYTHONPATH=.:tests/graph/desk $(BIN)/python tests/graph/desk/screenshots.py docs/pictures

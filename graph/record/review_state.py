@@ -81,7 +81,7 @@ class ReviewState:
     # the open one that nobody has carried out yet (decision 91).
     request: RecordedRequest | None = None
     requests: int = 0
-    requests_about: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
+    requests_about: dict[tuple[str | None, tuple[str, ...]], int] = field(default_factory=dict)
     response: ResponseGiven | None = None
 
     # Calls that waited for a review, by key: the keys that a person approved, the arguments that a person gave instead,
@@ -117,7 +117,7 @@ class ReviewState:
         """Open a request, about this plan among others, or show it again; a response given before has been refused."""
         since = self.request.since if self.request is not None and self.waits else at
         if data.request != self.requests:
-            about = data.digest or "", data.asked
+            about = data.digest, data.asked
             self.requests_about[about] = self.requests_about.get(about, 0) + 1
         tools = {one["args"]["tool"] for one in data.actions if "tool" in one.get("args", {})}
         tools.update(tools_in(plan) if "run_plan" in data.asked else ())
@@ -133,7 +133,7 @@ class ReviewState:
     def _waits_for(self, key: str) -> bool:
         return key in self.held and key not in self.seen
 
-    def asked_before(self, digest: str, asked: tuple[str, ...], *, is_open: bool) -> int:
+    def asked_before(self, digest: str | None, asked: tuple[str, ...], *, is_open: bool) -> int:
         """Return how many earlier requests asked for the same about the same plan; one that is open is none of them."""
         return self.requests_about.get((digest, asked), 0) - is_open
 

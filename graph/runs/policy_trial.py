@@ -57,11 +57,9 @@ async def _tried(ledger: Ledger, key: RunKey, policy: Policy) -> list[Tried]:
 async def _args(ledger: Ledger, events: Sequence[Event]) -> Args:
     found: dict[int, Any] = {}
     for event in events:
-        data = event.data_if_known
-        if not isinstance(data, CallStarted | StepHeld | CallRefused):
-            continue
-        try:
-            found[event.seq] = await args_of(ledger, data.args)
-        except (LedgerCorruptError, *UNREADABLE):
-            found[event.seq] = None
+        if isinstance(data := event.data_if_known, CallStarted | StepHeld | CallRefused):
+            try:
+                found[event.seq] = await args_of(ledger, data.args)
+            except (LedgerCorruptError, *UNREADABLE):
+                found[event.seq] = None
     return found

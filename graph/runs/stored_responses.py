@@ -32,7 +32,7 @@ async def open_request(ledger: Ledger, record: RunState) -> RequestJson | None:
         return None
     shown = request.shown
     texts = await content_value(ledger, shown.shown)
-    before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
+    before = record.review_state.asked_before(shown.digest, shown.asked, is_open=True)
     content = await content_value(ledger, shown.content)
     return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, content, before)
 
@@ -63,7 +63,7 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         RunOwnedError: A process executes the run.
         InputError: A later run has taken the thread, or the policy lets others decide.
     """
-    if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
+    if (latest := await runs.ledger.last_run(key.thread)) not in (key, None):
         raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
     # First what is due: the time of the request may be over, and then it takes no response.
     await settle(runs.ledger, key)

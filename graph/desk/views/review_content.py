@@ -34,6 +34,7 @@ from planner_executor.graph.review.content import (
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
 from planner_executor.graph.text.review.asked_calls import LATER
+from planner_executor.graph.text.review.effects import uses
 from planner_executor.graph.text.review.person import NO_ARGUMENTS
 from planner_executor.graph.text.word_diff import Piece, word_diff
 
@@ -118,7 +119,7 @@ def _of_action(content: ActionContent, args: Json) -> Iterator[Table]:
         case QuestionContent():
             yield _facts(
                 ("It asks", str(args["question"])),
-                ("Asked by the tool", content.tool or ""),
+                ("Asked by the tool", content.tool),
                 ("Then run", ", ".join(content.steps)),
             )
             yield Table(
@@ -130,10 +131,10 @@ def _of_action(content: ActionContent, args: Json) -> Iterator[Table]:
             yield Table("JSON Schema of the answer", ("",), schema, is_folded=True)
         case UncertainContent():
             yield _facts(
-                ("What it does", content.does or ""),
+                ("What it does", content.does),
                 ("It took effect, but" if content.took_effect else "What is known", content.failure),
                 ("Its process", "may yet make it" if content.may_live else ""),
-                ("Made in the run", content.run or ""),
+                ("Made in the run", content.run),
                 ("The same call is due in", ", ".join(content.due_in)),
             )
             yield _tools([content.tool] if content.tool is not None else [])
@@ -222,13 +223,13 @@ def _said(one: PreviewContent) -> str:
     return f"{one.text}{more}" if one.text is not None else f"no preview: {one.none or ''}"
 
 
-def _why(why: Why | None) -> Iterator[Row]:
+def _why(why: Why | None) -> Iterator[tuple[str, str | None]]:
     if why is None:
         return
     yield "Written by", " ".join(part for part in (why.author, f"({why.cause})" if why.cause else "") if part)
     yield "Reason", why.reason
-    yield "No progress", why.stalled or ""
-    yield "Shown because", " ".join(part for part in (SHOWN_FOR[why.rule], ", ".join(why.tools)) if part)
+    yield "No progress", why.stalled
+    yield "Shown because", ": ".join(part for part in (SHOWN_FOR[why.rule], ", ".join(why.tools)) if part)
 
 
 def _settled(content: PlanContent) -> str:
@@ -278,7 +279,7 @@ def _step(step: StepContent, plan: Plan) -> Iterator[Row]:
     """Yield a row for each argument; what is said of the whole call stands in the first."""
     planned = plan.by_id[step.id]
     often = f"for each of {_json(planned.for_each)}, {step.most_items} at most" if step.most_items is not None else ""
-    unchecked = f"uses what {', '.join(step.unchecked)} returns, unchecked" if step.unchecked else ""
+    unchecked = f"{uses(step.unchecked)}, unchecked" if step.unchecked else ""
     when = f"only if {step.when}" if step.when is not None else ""
     told = f"whether it runs depends on values from {', '.join(step.decided_by)}, which are not declared to be trusted"
     said = (often, unchecked, when, told if step.decided_by else "")
@@ -307,7 +308,7 @@ def _asked(step: StepContent) -> Iterator[Row]:
     rules = ", and also ".join(str(ApproverRule.from_json(rule)) for rule in step.settled_by)
     then = f"asked when due: {LATER[step.asked_later]}" if step.asked_later is not None else "asked when due"
     if step.settled:
-        then = f"approved too, if {rules} approve it" if rules else "approved too"
+        then = f"approved too, if approved by {rules}" if rules else "approved too"
     for tool, why in step.asks.items():
         yield step.id, tool, why, then, ""
     for place, args in step.settles.items():
@@ -326,15 +327,15 @@ def _work(work: Json) -> Iterator[Row]:
 def _call(content: CallContent, args: Json) -> Iterator[Table]:
     by = "a model" if content.by_model else ""
     yield _facts(
-        ("What it does", content.does or ""),
-        ("Shown because", content.why or ""),
+        ("What it does", content.does),
+        ("Shown because", content.why),
         ("New", NEW if content.new else ""),
         ("The same call happened in", ", ".join(content.before)),
         ("Made by", by),
-        ("For", content.objective or ""),
+        ("For", content.objective),
         ("Calls at most", str(content.most_calls or "")),
         ("Items at most", str(content.most_items or "")),
-        ("Success criteria", content.criteria or ""),
+        ("Success criteria", content.criteria),
         ("Checked by code", "\n".join(content.checks)),
         ("Judged by", JUDGES[content.judged_by]),
     )  # fmt: skip
@@ -353,13 +354,10 @@ def _call(content: CallContent, args: Json) -> Iterator[Table]:
 
 
 def _limits(content: BudgetContent, args: Json) -> Table:
-    budget, spent, hard = (
-        Budget.from_json(args["budget"]),
-        Usage.from_json(args["spent"]),
-        Budget.from_json(content.hard),
-    )
+    budget, hard = Budget.from_json(args["budget"]), Budget.from_json(content.hard)
+    kinds = (Usage.from_json(args["spent"]), budget, hard)
     rows = [
-        (name, visible_json(spent.of(name)), visible_json(budget.of(name)), visible_json(hard.of(name)))
+        (name, *("" if amount is None else visible_json(amount) for amount in (one.of(name) for one in kinds)))
         for name in dict.fromkeys((*budget.names, *hard.names))
     ]
     return Table("Limits", ("Limit", "Spent", "Now", "Hard limit of the policy"), rows)
@@ -382,8 +380,8 @@ def _people(people: PeopleContent) -> Iterator[Row]:
         yield f"From {moment_in_words(one.at)} on also", others
 
 
-def _facts(*rows: Row) -> Table:
-    return Table("", ("", ""), [row for row in rows if row[1]])
+def _facts(*rows: tuple[str, str | None]) -> Table:
+    return Table("", ("", ""), [(name, value) for name, value in rows if value])
 
 
 def _fact(name: str, value: str) -> Iterator[Row]:

@@ -39,7 +39,7 @@ def asked_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
     if later:
         told = [f"{ITEM}{step}: {escaped(tool)}, since {LATER[why]}" for step, tool, why in later]
         yield Prose(ASKED_LATER)
-        lines = more(told, MAX_CALLS, "calls")
+        lines = more(told, MAX_CALLS, "call")
         yield Data(tuple(part for line in lines for part in entry(line.removeprefix(ITEM))))
 
 

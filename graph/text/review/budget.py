@@ -19,7 +19,8 @@ def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[
     """Yield the question about a reached limit, with the usage and the remaining steps."""
     limit, budget = content.limit, Budget.from_json(asked["budget"])
     usage, hard = Usage.from_json(asked["spent"]), Budget.from_json(content.hard)
-    is_left = usage.of(limit) < (budget.of(limit) or 0)
+    now = budget.of(limit) or 0  # a limit that is reached is set; mypy does not know
+    is_left = usage.of(limit) < now
     rest = " The next call may take more than what is left." if is_left else ""
     yield Prose(f"The budget's limit of {limit_name(limit)} is reached.{rest} Spent so far:")
     yield from (Prose(ITEM + limit_name(limit_in_words(one, budget, usage))) for one in budget.names)
@@ -27,7 +28,7 @@ def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[
         f"Left to do: {listed([name(step) for step in content.left])}." if content.left else "Nothing is planned yet."
     )
     most = hard.of(limit)
-    is_hard = most is not None and most <= (budget.of(limit) or 0)
+    is_hard = most is not None and most <= now
     can = (
         "It is a hard limit of the policy and cannot be raised."
         if is_hard

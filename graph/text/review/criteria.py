@@ -49,7 +49,7 @@ def criteria_blocks(left: Sequence[Judged]) -> Iterator[Block]:
 def listed_blocks(title: str, told: Sequence[str]) -> Iterator[Block]:
     """Yield what is told of steps below a title, nothing if there is nothing."""
     if told:
-        lines = more([ITEM + one for one in told], MAX_STEPS, "steps")
+        lines = more([ITEM + one for one in told], MAX_STEPS, "step")
         yield Prose(title)
         yield Data(tuple(part for line in lines for part in entry(line.removeprefix(ITEM))))
 

@@ -12,6 +12,7 @@ from planner_executor.graph.text.drawing.step_words import doer, material
 from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.review.frame import PLAN, Block, Data, redrawn, to_blocks, widened
 from planner_executor.graph.text.review.layout import WIDTH
+from planner_executor.graph.words.name_list import counted
 
 MAX_LINES = 300
 """Limit of the drawing in a request, in lines."""
@@ -49,7 +50,7 @@ def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MA
     left = len(lines) - most
     if left > 0:
         end = most // 3
-        told = f"... {left} more lines; the whole plan is in the {whole}"
+        told = f"... {counted(left, 'more line')}; the whole plan is in the {whole}"
         lines = [*lines[: most - end], told, *lines[len(lines) - end :]]
     return "\n".join(lines)
 

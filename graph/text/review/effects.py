@@ -1,6 +1,6 @@
 """What will happen if a plan is approved: what cannot be undone, and each effect with its arguments."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.catalog import UNDECLARED
@@ -11,7 +11,7 @@ from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.values import MAX_CHARACTERS, cut, shown, value_lines
-from planner_executor.graph.words.name_list import counted, listed
+from planner_executor.graph.words.name_list import counted, enumerated, listed
 
 REVERSIBLE = {
     False: "that cannot be undone:",
@@ -71,7 +71,7 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
             f"once for each of {shown(step.told(step.for_each))}, {content.most_items} at most", lead="    "
         )
     if content.unchecked:
-        yield from entry(f"uses what {escaped(', '.join(content.unchecked))} returns", lead="    ")
+        yield from entry(escaped(uses(content.unchecked)), lead="    ")
     # Which values come from untrusted data is only known when the call is due, so the plan says it ahead.
     asked = {source for args in content.args.values() for one in args.values() if one.asked for source in one.sources}
     if asked:
@@ -79,6 +79,11 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
         told = f"{shown_first} shown again before it is made, with the values that come from "
         yield from entry(told + escaped(", ".join(sorted(asked))), lead="    ")
     yield from _arguments(content, step)
+
+
+def uses(tools: Sequence[str]) -> str:
+    """Return which results a step uses."""
+    return f"uses what {enumerated(tools)} {'returns' if len(tools) == 1 else 'return'}"
 
 
 def _conditions(content: StepContent) -> Iterator[str]:

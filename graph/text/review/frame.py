@@ -14,6 +14,7 @@ from planner_executor.graph.plain_text.markdown import code, fenced, text_markdo
 from planner_executor.graph.plain_text.sanitize import escaped, one_line, visible
 from planner_executor.graph.text.drawing.lettering import filled
 from planner_executor.graph.text.review.layout import ITEM, relaid
+from planner_executor.graph.words.name_list import counted
 
 NAME_CHARACTERS, WORDS_CHARACTERS = 60, 600
 PLAN, TEXT = "plan", "text"
@@ -138,7 +139,11 @@ def more(shown: Sequence[str], most: int, what: str) -> list[str]:
     left = len(shown) - most
     if left <= 0:
         return list(shown)
-    return [*shown[: most - most // 3], f"{ITEM}... and {left} more {what} here", *shown[len(shown) - most // 3 :]]
+    return [
+        *shown[: most - most // 3],
+        f"{ITEM}... and {counted(left, f'more {what}')} here",
+        *shown[len(shown) - most // 3 :],
+    ]
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:

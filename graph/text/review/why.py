@@ -16,8 +16,9 @@ def why_blocks(revision: int, why: Why) -> Iterator[Block]:
     is_after_failure = why.author == "replanner" and why.cause == "failure"
     failed = list(why.failed.items())
     origin = _origin(revision, why)
-    if told := f"Revision {revision}, after a failure: {origin}".rstrip() if is_after_failure else origin:
-        yield Prose(told)
+    told = f"Revision {revision}, after a failure: {origin}" if is_after_failure else origin
+    if told:
+        yield Prose(told.rstrip())
     if is_after_failure:
         yield from (Prose(f"{ITEM}{name(step)} failed: {words(error)}") for step, error in failed[:MAX_FAILURES])
         if len(failed) > MAX_FAILURES:

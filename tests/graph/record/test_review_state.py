@@ -259,7 +259,7 @@ def test_requests_are_counted_by_plan_and_names_of_actions_and_one_shown_again_c
     for request in shown:
         state.review_requested(request, PLAN)
 
-    assert state.requests_about == {("d", plan): 2, ("d", ("run_step",)): 1, ("", plan): 1}
+    assert state.requests_about == {("d", plan): 2, ("d", ("run_step",)): 1, (None, plan): 1}
     assert [state.asked_before("d", plan, is_open=is_open) for is_open in (False, True)] == [2, 1]
     assert state.asked_before("e", plan, is_open=False) == 0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner_executor import AsyncAgent
-from planner_executor.graph.errors import InputError, NothingToDecideError
+from planner_executor.graph.errors import InputError, LedgerUnavailableError, NothingToDecideError
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.record.events import Content, Draft, ResponseGiven
@@ -120,6 +120,24 @@ async def test_a_response_about_something_else_than_what_is_asked_is_refused(hou
     with pytest.raises(NothingToDecideError):
         await house.respond(digest="0" * 64)
     assert (await house.show()).status == "waiting"
+
+
+async def test_a_response_to_a_run_that_waits_no_more_is_refused(house: House) -> None:
+    await house.start()
+    async with open_runs(house.path) as runs:
+        request = await open_request(runs.ledger, project(await runs.ledger.events(RUN)))
+        assert request is not None
+        response = build_response(request, ReviewResponse(approve=True))
+        async with house.agent() as agent:
+            assert (await agent.resume(RUN.id, "approve", by=Person("bob"))).status == "succeeded"
+        with pytest.raises(NothingToDecideError, match=r"claimed:bob has decided already \(approve\)"):
+            await store_response(runs, RUN, response, ADA)
+        async with house.agent() as agent:
+            assert (await agent.start("more", plan=OTHER, thread=RUN.thread)).status == "waiting"
+        with pytest.raises(InputError, match=r"run: t\.2 has taken the thread of t\.1 since"):
+            await store_response(runs, RUN, response, ADA)
+        with pytest.raises(LedgerUnavailableError, match=r"nowhere\.1 is not in the ledger"):
+            await store_response(runs, RunKey("nowhere", 1), response, ADA)
 
 
 async def test_a_response_that_comes_to_nothing_is_refused_on_record_and_the_request_waits_again(house: House) -> None:

@@ -80,12 +80,12 @@ def test_prose_keeps_to_the_width_and_breaks_between_words(parts: list[str], wid
     ("count", "told"),
     [
         (6, ["0", "1", "2", "3", "4", "5"]),
-        (7, ["0", "1", "2", "3", "- ... and 1 more steps here", "5", "6"]),
+        (7, ["0", "1", "2", "3", "- ... and 1 more step here", "5", "6"]),
         (9, ["0", "1", "2", "3", "- ... and 3 more steps here", "7", "8"]),
     ],
 )
 def test_a_long_list_says_how_much_is_left_out_of_its_middle(count: int, told: list[str]) -> None:
-    assert more([str(n) for n in range(count)], 6, "steps") == told
+    assert more([str(n) for n in range(count)], 6, "step") == told
 
 
 def test_names_and_words_of_strangers_are_code() -> None:
