@@ -99,6 +99,7 @@ def usage_of(messages: list[BaseMessage], answer: AIMessage) -> dict[str, Any]:
         usage = {}
     if usage:  # a total below its parts would let a run exceed its budget
         usage["total_tokens"] = max(usage["total_tokens"], usage["input_tokens"] + usage["output_tokens"])
+    # The embedded rules take no tokens; any other answer does, and a budget has to see them.
     if any(usage.values()) or answer.response_metadata.get("model_provider") == OFFLINE:
         return usage
     asked, given = count_tokens_approximately(messages), count_tokens_approximately([answer])
@@ -117,6 +118,7 @@ def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
         name = call["id"] or f"call_{number}"
         args = _arguments(call["args"])
         if args is None or not call["name"]:
+            # A call without a name is told to the model as invalid; it may be one that was cut off.
             broken.append(InvalidToolCall(**{**call, "id": name}))
         else:
             calls.append(ToolCall(name=call["name"], args=args, id=name, type="tool_call"))
@@ -150,6 +152,7 @@ def _streamed_usage(answer: AIMessage) -> UsageMetadata | None:
 
 def _finish(message: AIMessage) -> str:
     metadata = message.response_metadata
+    # OpenAI's Responses say so without a reason if the connection ended.
     if metadata.get("status") == "incomplete" and not metadata.get("incomplete_details"):
         return "length"
     detail = metadata.get("incomplete_details")

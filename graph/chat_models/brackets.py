@@ -49,6 +49,7 @@ def walk(text: str, start: int) -> Brackets:
             left.pop()
             if not left:
                 return Brackets(token.end(), closed=True)
+        # A quote without its end may be a text that was cut off, whose brackets are none.
         in_text = sign[0] in "\"'" and token.end() == len(text) and (len(sign) < 2 or sign[-1] != sign[0])
     return Brackets(len(text), tuple(left), in_text=in_text)
 
@@ -69,6 +70,7 @@ def repair_brackets(text: str, start: int, met: Brackets, read: Callable[[str], 
         read: Parses a text that is one value; raises ValueError.
     """
     end = met.end
+    # The walk stopped within the run of brackets at the end, or before it: then something else is wrong.
     if met.misplaced:
         run = _RUN.match(text, met.end)
         if run is None:

@@ -70,6 +70,7 @@ async def _streamed(chat: Chat, tools: Sequence[Any]) -> BaseMessageChunk | AIMe
     whole: Any = None
     asked = HumanMessage("Call the tool `note` with the word: ok. Without a tool, answer with the word ok.")
     async for chunk in with_tools(chat.model, tools).astream([asked]):
+        # Streamed, as in a run: some servers call tools only in answers that are not.
         whole = chunk if whole is None else whole + chunk
     return whole if whole is not None else AIMessage("")
 

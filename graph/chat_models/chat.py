@@ -128,6 +128,7 @@ class Chat:
         used = (self.optional | {"stream_usage"} | ({schema} if self._wants_schema(request) else set())) - without
         words = failure.words.lower()
         named = [name for name, marks in FEATURE_WORDS.items() if name in used and any(mark in words for mark in marks)]
+        # The words of the error come first: a server may refuse one feature in the name of another.
         if named:
             return named[0]
         return schema if schema in used and failure.kind == "request" else None
@@ -138,6 +139,7 @@ class Chat:
     async def _answer(self, request: ModelRequest, without: AbstractSet[str]) -> AIMessage:
         changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
         changes |= {"stream_usage": False} if "stream_usage" in without else {}
+        # A copy, since other requests go on with the model meanwhile.
         model = self.model.model_copy(update=changes) if changes else self.model
         messages, schema = request.sent, request.schema
         if schema is not None and self._wants_schema(request) and request.schema_feature not in without:

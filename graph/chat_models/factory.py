@@ -45,6 +45,7 @@ def create_chat(given: ModelSource) -> Chat:
     return Chat(
         model,
         timeout_s=given.timeout_s or TIMEOUT_S,
+        # Two policies on top of each other would multiply their attempts.
         retry_policy=ONCE if retries_itself(model) else attempts,
         limiter=InMemoryRateLimiter(requests_per_second=rate, max_bucket_size=max(1.0, rate)) if rate else None,
         structured=given.structured_output is not False,

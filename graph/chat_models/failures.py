@@ -91,6 +91,7 @@ def _kind(error: Exception, status: int | None) -> FailureKind:
     if isinstance(error, json.JSONDecodeError) or unreadable_body(error) is not None:
         return "broken_answer"
     names = {cls.__name__ for cause in _causes(error) for cls in type(cause).__mro__}
+    # No connection in time is a server that is away, and not one that is slow.
     if any("Timeout" in name for name in names) and "ConnectTimeout" not in names:
         return "timeout"
     if isinstance(error, ConnectionError | IncompleteStream) or names & set(UNREACHABLE) or _is_loop_closed(error):
@@ -193,4 +194,5 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
         yield cause
+        # As Python prints it: a suppressed context is none.
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)

@@ -144,6 +144,7 @@ def _read(text: str, start: int, found: ScanResult) -> Lenient:
             value, end = _DECODER.raw_decode(text, start)
             if not is_deep(value, MAX_DEPTH):
                 return Lenient(value, end, ())
+        # Its fault is found once more by the lenient reader, which counts no lines.
         found.strict_faults += 1
     return read_lenient(text, start)  # its errors name the fault
 

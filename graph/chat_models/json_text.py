@@ -87,6 +87,7 @@ def plans_in(text: str, shape: PlanShape) -> list[Piece]:
         if not all(piece.is_closed or shape.has_steps(piece.value) for piece in plans):
             raise NoJson("the JSON in the answer is not closed; it may be cut off")
         values = [piece.value for piece in plans]
+        # What would be lost if the plan alone were run is brought along, for the caller to refuse or to join.
         return distinct([*plans, *(piece for piece in others if shape.is_lost(piece.value, values))])
     others = distinct([piece for piece in others if not _is_aside(piece.value)] or others)
     if not others:

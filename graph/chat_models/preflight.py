@@ -29,6 +29,7 @@ async def check_models(models: Iterable[RoleModel]) -> None:
         ModelKeyError: The server rejects the key.
         UnknownModelError: The server does not have the model.
     """
+    # Roles share a model, which needs to be asked once.
     different = list({id(model): model for model in models}.values())
     for fault in await asyncio.gather(*(_fault(model) for model in different)):
         if fault is not None:
@@ -70,6 +71,7 @@ async def _check_connection(chat: Chat) -> ModelConfigError | None:
     """Return an error if the address of the model's client refuses connections; unknown behind a proxy."""
     address = _address(chat.model)
     parts = urlsplit(address)
+    # The proxy connects on its own; that it can be reached says nothing about the server.
     if not parts.hostname or {parts.scheme, "all"} & set(getproxies()):
         return None
     try:

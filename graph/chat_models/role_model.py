@@ -58,6 +58,7 @@ class RoleModel:
         raise ModelCallError(self.name, [attempt.to_json() for attempt in attempts])
 
     async def _ask_chat(self, chat: Chat, request: ModelRequest, attempts: list[FailedRequest]) -> ModelAnswer | None:
+        # A copy: a feature counts as refused for all once a request without it has worked.
         failed, without = 0, set(chat.refused)
         while True:
             try:

@@ -33,6 +33,7 @@ def arm_setups(suite: Suite, models: RoleModels, tools: Mapping[str, ToolSpec]) 
     found = {}
     for name, arm in suite.tried.items():
         own = models if arm.planner is None else models.under(layer({"planner": ModelSettings(model=arm.planner)}))
+        # The rules plan and call no tool, so that there is nothing to compare.
         if arm.kind == "direct" and own.planner.name == OFFLINE:
             continue
         library = NO_LIBRARY
@@ -62,6 +63,7 @@ def for_any_plan(case: Case) -> Case:
     answers = []
     for tool in dict.fromkeys(one.tool for one in case.answers if one.tool is not None):
         own = [one for one in case.answers if one.tool == tool]
+        # An answer without a step fits any plan as it is.
         free = [one for one in own if not one.step] or own
         if len(free) > 1:
             told = f"{tool} has {len(free)} answers, each for a step of the playbook"

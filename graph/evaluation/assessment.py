@@ -1,13 +1,12 @@
 """Assessment of a trial: the parsed answer and the results of the checks."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.json_text import NoJson, value_from
 from planner_executor.graph.evaluation.sandbox import Sandbox
 from planner_executor.graph.evaluation.suite import AnswerFormat, Case
 from planner_executor.graph.plan.checks import check_faults
@@ -62,6 +61,7 @@ def assess(case: Case, answer: JsonValue, called: Mapping[str, int], sandbox: Sa
     except ValueError as error:
         found.append({"check": {"answer": case.answer}, "met": False, "seen": str(error)})
     if isinstance(case.answer, dict):
+        # The form comes first: the other faults may only follow from it.
         checks.insert(0, {"schema": case.answer})
     found += [_finding(check, answer, called, sandbox) for check in checks]
     return CaseAssessment(all(finding["met"] for finding in found), tuple(found))
@@ -73,7 +73,7 @@ def parse_answer(answer_format: AnswerFormat, answer: JsonValue) -> JsonValue:
     Raises:
         ValueError: The format is JSON and the answer is not.
 
-    >>> parse_answer("text", 53), parse_answer("json", " 53 "), parse_answer("json", {"total": 53})
+    >>> parse_answer("text", 53), parse_answer("json", "```json\\n53\\n```"), parse_answer("json", {"total": 53})
     ('53', 53, {'total': 53})
     """
     if answer_format == "text":
@@ -81,24 +81,19 @@ def parse_answer(answer_format: AnswerFormat, answer: JsonValue) -> JsonValue:
     if not isinstance(answer, str):
         return answer
     try:
-        value: JsonValue = json.loads(answer)
-    except (ValueError, RecursionError):
-        try:
-            value = json_from(answer)
-        except NoJson as error:
-            raise ValueError(f"the answer is not JSON: {error}") from None
+        # As the result of a step is read, so that no arm is held to more.
+        value: JsonValue = value_from(answer)
+    except NoJson as error:
+        raise ValueError(f"the answer is not JSON: {error}") from None
     return value
 
 
 def _finding(
     check: Mapping[str, Any], answer: JsonValue, called: Mapping[str, int], sandbox: Sandbox
 ) -> dict[str, Any]:
-    subject = answer
-    about_step = dict(check)
-    if file := about_step.pop(FILE, None):
-        text = sandbox.text(file)
-        if text is None:
-            return {"check": dict(check), "met": False, "seen": f"the file {file} does not exist"}
-        subject = text
+    file, about_step = check.get(FILE), {name: value for name, value in check.items() if name != FILE}
+    subject = sandbox.text(file) if file else answer
+    if file and subject is None:
+        return {"check": dict(check), "met": False, "seen": f"the file {file} does not exist"}
     (found,) = findings((about_step,), Evidence(subject, called, sandbox.describe_file))
     return {"check": dict(check), "met": found.met, "seen": found.seen}

@@ -12,13 +12,12 @@ from pydantic import JsonValue
 from planner_executor.graph.calls.bound_tool import NOTHING, BoundTool, Prove
 from planner_executor.graph.chat_models.answer import ModelAnswer
 from planner_executor.graph.chat_models.chat import ModelRequest
-from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.errors import ModelCallError
 from planner_executor.graph.evaluation.planned_arm import APPROVED
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.playbooks.case import Answer, Case, MadeCall
-from planner_executor.graph.replay.recorded import never_called
+from planner_executor.graph.replay.recorded import NamedModel, never_called
 
 MODEL = "case"
 """How the models of a case are called in records."""
@@ -45,6 +44,7 @@ class Answers:
     def find(self, what: str, **wanted: Any) -> Answer | None:
         """Return the answer with these fields, or the one for every call of its tool; a fault if there is neither."""
         known = [one for one in self.case.answers if all(getattr(one, name) == wanted[name] for name in wanted)]
+        # An answer without a step stands for every call of its tool that has none of its own.
         fixtures = [one for one in self.case.answers if one.tool and not one.step and one.tool == wanted.get("tool")]
         if not known and not fixtures:
             self.faults.append(f"the case has no answer for {what}")
@@ -53,6 +53,7 @@ class Answers:
     def decide(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return an approval of everything, with the case's answers to questions; else the end of the run."""
         decisions = [self._decision(action) for action in request["action_requests"]]
+        # Asked again, an answer was refused, and the case has no other.
         if request["error"] is not None or None in decisions:
             decisions = [{"type": "reject", "final": True} for _ in decisions]
         return {"decisions": decisions, "digest": request["digest"]}
@@ -110,20 +111,10 @@ class CaseTool(BoundTool):
 
 
 @dataclass(frozen=True)
-class CaseModel(RoleModel):
+class CaseModel(NamedModel):
     """A model that answers from a case."""
 
     answers: Answers = field(kw_only=True)
-
-    @property
-    def name(self) -> str:
-        """How it is called in records."""
-        return MODEL
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The same, as a list."""
-        return (MODEL,)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer of this turn."""
@@ -142,7 +133,7 @@ class CaseModel(RoleModel):
 
 def models_of(answers: Answers) -> RoleModels:
     """Return models of all roles; the judge only if the case has an answer of one."""
-    model = CaseModel((), answers=answers)
+    model = CaseModel((), called=(MODEL,), answers=answers)
     judge = model if any(one.role == "judge" for one in answers.case.answers) else None
     return RoleModels(planner=model, executor=model, replanner=model, judge=judge, layers=())
 

@@ -113,6 +113,7 @@ class DirectRun:
         return text
 
     async def _ask_model(self, request: ModelRequest) -> AIMessage:
+        # Here the run ends: LangChain's agent has no other place where it could be stopped after a call.
         if self._reached:
             raise self._reached
         if self.spent.model_calls == MAX_TURNS:
@@ -144,6 +145,7 @@ class DirectRun:
     def _needs_review(self, message: AIMessage) -> bool:
         """Whether the tool calls of this turn would need a person; one question covers all of them."""
         named = [call["name"] for call in message.tool_calls if call["name"] in self.toolbox]
+        # The policy judges plans: the calls of one turn are one, as they would be in a planned run.
         plan = Plan(steps=tuple(Step(id=f"call_{n}", objective=name, tool=name) for n, name in enumerate(named)))
         policy, mode = self.settings.policy, self.settings.approval
         return bool(named) and policy.needs_person(plan, self.toolbox.specs, mode)
@@ -169,6 +171,7 @@ class DirectRun:
             raise Refused(f"there is no tool {name}")
         if faults := bound.spec.argument_faults(args) or self.settings.policy.faults(bound.spec, args):
             raise Refused("; ".join(f"{place}: {fault}" for place, fault in faults))
+        # Before the wait: a call that the budget does not permit need not wait for its turn.
         self._meter.reserve_call(name, self.name, begins=False)
         await asyncio.sleep(self.rate_limiter.wait_s(name))
         self._add(tool_calls=1)

@@ -49,6 +49,7 @@ def rate_interval(rates: Sequence[float], trials: int) -> Interval:
     rate, n = fmean(rates), effective_trials(rates, trials)
     middle = (rate + Z * Z / (2 * n)) / (1 + Z * Z / n)
     half = Z / (1 + Z * Z / n) * sqrt(rate * (1 - rate) / n + Z * Z / (4 * n * n))
+    # Rounding must not put the rate itself outside of its interval.
     return Interval(rate, max(0.0, min(middle - half, rate)), min(1.0, max(middle + half, rate)))
 
 
@@ -59,6 +60,7 @@ def effective_trials(rates: Sequence[float], trials: int) -> float:
     (4.0, 8.0)
     """
     rate, cases = fmean(rates), len(rates)
+    # Without a difference between cases, nothing shows that repetitions tell more.
     if cases < 2 or rate in (0.0, 1.0):
         return float(cases)
     as_if_independent = rate * (1 - rate) / trials

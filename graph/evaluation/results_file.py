@@ -112,6 +112,7 @@ def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[Planned
         raise ResultsError(str(file), f"cannot be read: {reason}") from error
     expected = set(slots)
     for trial in trials:
+        # The digest of its inputs is a part of a slot: one of other inputs says nothing about these.
         if trial.slot not in expected:
             reason = "was run with another suite, models or files; name another folder with --out"
             raise ResultsError(str(file), f"trial {trial.slot.name} {reason}")

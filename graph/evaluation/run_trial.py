@@ -114,6 +114,7 @@ class TrialRunner:
         """Return why a trial is not evidence about its arm, or None if it is."""
         if ending.outage:
             return f"a model was unavailable: {ending.outage}"
+        # A limit lower than that of every run is what the evaluation had left, and not the arm's fault.
         if ending.limit and budget.of(ending.limit) != self.suite.run_budget.of(ending.limit):
             return f"the evaluation's budget ran out: {ending.limit}"
         return None

@@ -116,6 +116,7 @@ def contents_digest(folder: Path | None) -> str | None:
         return None
     hasher = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        # A NUL stands in no name, so that no name can pass for the end of another one.
         hasher.update(file.relative_to(folder).as_posix().encode(errors="surrogateescape") + b"\0")
         with file.open("rb") as stream:
             hasher.update(hashlib.file_digest(stream, "sha256").digest())

@@ -62,6 +62,7 @@ def _arms(given: Any) -> Any:
         return given
     if wrong := [name for name in given if ARM_NAME.fullmatch(name) is None]:
         raise fault("is no name of an arm: a letter, then letters, digits, _ and -, 20 at most", wrong[0])
+    # A suite may be built in Python, with arms that are read already.
     tables = {name: arm.model_dump(exclude_none=True) if isinstance(arm, Arm) else arm for name, arm in given.items()}
     return {
         name: {"kind": name if name in get_args(ArmKind) else "replanning", **arm} if isinstance(arm, dict) else arm

@@ -101,6 +101,7 @@ def _addresses(table: Notify) -> Addresses:
     names = {kind: tuple(dict.fromkeys(getattr(table, kind))) for kind in KINDS}
     for kind, name in ((kind, name) for kind, of in names.items() for name in of if name not in by_name):
         raise fault(f"has {name[:40]!r}, which is no address; {right_name(name, by_name)}", kind)
+    # Apprise signs nothing, so that only webhooks need a secret.
     if any(address.is_webhook for address in by_name.values()) and len(table.secret.encode()) < LEAST_SECRET:
         raise fault(f"must have at least {LEAST_SECRET} characters: webhooks are signed with it", "secret")
     return Addresses(by_name, names, table.secret.encode(), table.link)

@@ -43,6 +43,7 @@ async def send(url: str, title: str, body: str) -> None:
     except TimeoutError:
         raise NoticeError(f"Apprise did not finish within {TIMEOUT_S:g} s") from None
     finally:
+        # Also when this task is cancelled: the child has the address, and nobody waits for it any more.
         if child.returncode is None:
             with suppress(ProcessLookupError):
                 child.kill()

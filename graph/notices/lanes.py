@@ -49,6 +49,7 @@ class Lanes:
         for name, lane in [(name, lane) for name, lane in self._busy.items() if lane.done()]:
             del self._busy[name]
             tries = lane.result()
+            # Its next notices would wait as long, and hold up the end of this call.
             if not all(one.is_settled for one in tries):
                 self._addresses -= {name}
             told += tries

@@ -57,6 +57,7 @@ class Notifier:
                 # After a fork the thread exists in the parent alone.
                 if self._thread is None or not self._thread.is_here:
                     self._thread, self._sending = LoopThread(), None
+                # One task at a time; one that is under way takes up what is new before it ends.
                 if self._sending is None or self._sending.done():
                     self._sending = self._thread.begin(self._send())
 

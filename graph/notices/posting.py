@@ -109,6 +109,7 @@ async def deliver(address: Address, addresses: Addresses, delivery: Delivery) ->
 
 
 async def _tried(ledger: RunStore, addresses: Addresses, delivery: Delivery, send: Send) -> Try:
+    # It may have waited for hours: a request that was decided since needs nobody.
     if not is_so(delivery, await ledger.summaries([delivery.run])):
         await ledger.outbox.drop(delivery)
         return Try(True, f"did not notify {delivery.address} that {title(delivery)}: it is no longer so")

@@ -37,6 +37,7 @@ def signature_fault(secret: bytes, headers: Mapping[str, str], body: bytes, now:
     """
     given = {name.lower(): value for name, value in headers.items()}
     timestamp, signed = given.get(TIMESTAMP.lower(), ""), given.get(SIGNATURE.lower(), "")
+    # The signature first: only then is the time one that we wrote.
     if not hmac.compare_digest(signed.encode(), signature(secret, timestamp, body).encode()):
         return "its signature is not made with this secret"
     if not timestamp.isdecimal() or abs(now - int(timestamp)) > TOLERANCE_S:

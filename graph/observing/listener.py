@@ -53,6 +53,7 @@ def _serve(observer: Observer, pending: _Queue) -> None:
             failure = error
         with suppress(RuntimeError):  # the loop is closed: the future has no waiter
             done.get_loop().call_soon_threadsafe(_settle, done, failure)
+        # While the thread waits it must hold nothing: neither an event loop, by its future, nor a context.
         del item, context, run, drafts, done, failure
 
 

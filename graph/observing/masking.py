@@ -33,6 +33,7 @@ def masked(error: str, hidden: frozenset[str] = frozenset()) -> str:
     >>> masked("ConnectionError: no route to 'host-7' for alice", frozenset({"alice"}))
     'ConnectionError: no route to … for …'
     """
+    # Cut before the patterns are searched: an error may hold a whole page.
     first = next(iter(error.splitlines()), "")[: 10 * CHARACTERS]
     kept = _TELLING.sub(MASK, _QUOTED.sub(MASK, first))
     return one_line(_WORD.sub(lambda found: MASK if found[0].lower() in hidden else found[0], kept), CHARACTERS)

@@ -106,6 +106,7 @@ class ObservedLedger:
 
     async def _notify(self, run: RunKey, drafts: Sequence[Draft]) -> None:
         log_events(run, drafts)
+        # All are notified before any is waited for, so that a slow one does not hold up the others.
         notified = [(listener, listener.notify(run, drafts)) for listener in self._listeners]
         for listener, done in notified:
             try:

@@ -85,6 +85,7 @@ class Segment:
 
     def hide(self, args: Arguments) -> None:
         """Add the words of a call's arguments; arguments stored as an artifact are not at hand."""
+        # Once words are missing, no error of the run can be cleared of them, and spans have none.
         known = self.hidden is not None and args.digest_beside is None
         self.hidden = frozenset((*(self.hidden or ()), *words_of(args.shown))) if known else None
 
@@ -241,6 +242,7 @@ class OtelObserver:
         segment.root.end()
         self._last[name] = segment.root
         del self._open[name]
+        # An ended run goes on only if it is reopened; nothing is kept for that.
         if ended is not None:
             del self._last[name]
 

@@ -59,6 +59,7 @@ def cut_words(text: str, room: float) -> str:
     around = room - columns(" … ")
     tail = _last_words(text, around / 2)
     head = _first_words(text, around - columns(tail or _ending(text, around / 2)))
+    # What the beginning left of its half goes to the end.
     tail = _last_words(text, around - columns(head)) if head else tail
     if head and tail:
         return f"{head} … {tail}"
@@ -71,6 +72,7 @@ def fitting(text: str, room: float, measure: Measure = columns) -> int:
     """Return how many letters of the text fit."""
     if measure is columns and text.isascii():
         return min(len(text), max(0, int(room)))
+    # Marks take no column, but four at most stand on a letter: more letters than this never fit.
     most = min(len(text), 8 * max(0, int(room)) + 8)
     return max(0, bisect_right(range(most + 1), room, key=lambda end: measure(text[:end])) - 1)
 

@@ -64,6 +64,7 @@ def answer_markdown(text: str) -> str:
     See the *bank* (<https://example.org/login>) (image left out: pixel)
     """
     text = document(text)
+    # Parsing takes long, and most answers have nothing that would be left out.
     if not _MARKUP.search(text):
         return text
     if len(text) > MOST_CHARACTERS:
@@ -71,6 +72,7 @@ def answer_markdown(text: str) -> str:
     from markdown_it.tree import SyntaxTreeNode
 
     tokens = _parser().parse(text)
+    # Writing them anew calls itself for each level.
     if any(token.level >= MOST_NESTED for token in tokens):
         return fenced(text)
     return _blocks(SyntaxTreeNode(tokens).children) or NOTHING_LEFT
@@ -170,6 +172,7 @@ def _inline(node: "SyntaxTreeNode") -> str:
         return _BREAK if node.content.lower().startswith("<br") else ""
     if node.type == "code_inline":
         return _code(node.content)
+    # A client would fetch it at once, and tell its server that the answer was read, and what is in the address.
     if node.type == "image":
         words = _plain(node.content)
         return f"(image left out: {words})" if words else "(image left out)"
@@ -188,6 +191,7 @@ def _link(node: "SyntaxTreeNode", words: str) -> str:
 
 def _code(content: str) -> str:
     ticks = "`" * (1 + max((len(run) for run in re.findall("`+", content)), default=0))
+    # A mark at an end needs room, which Markdown takes off again at both ends.
     room = " " if content[:1] in ("`", " ", "") or content[-1:] in ("`", " ") else ""
     return f"{ticks}{room}{content}{room}{ticks}"
 

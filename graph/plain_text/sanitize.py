@@ -181,6 +181,7 @@ def _shown(run: str, before: str, escape: Callable[[str], str] = escape) -> str:
         belongs = _carries(base, letter) if combines else _is_seen(letter)
         if not belongs or (stands_on_base and marks > MOST_MARKS):
             shown.append(escape(letter))
+            # What cannot be seen carries no marks: those that follow stand alone.
             base = ""
             continue
         shown.append(letter)
@@ -209,5 +210,6 @@ def _carries(base: str, mark: str) -> bool:
     """
     if not base or unicodedata.category(base)[0] != "L":
         return False
+    # Unicode's property of scripts is not in Python's standard library.
     script, *_ = unicodedata.name(mark, "").split(" ")
     return script == "COMBINING" or unicodedata.name(base, "").startswith(f"{script} ")

@@ -42,6 +42,7 @@ def bounded(value: JsonValue, most: int, shorten: Callable[[str, int], str] = cu
     ({'n': 1}, '{"n":"abc…')
     """
     named = media_named(value)
+    # Named first: the bytes of a picture alone would exceed any limit.
     text = to_text(named)
     return named if len(text) <= most else shorten(text, most)
 

@@ -84,9 +84,11 @@ def executor_messages(
 def is_of_same_work(recorded: Sequence[BaseMessage], messages: Sequence[BaseMessage]) -> bool:
     """Whether messages of another release, which may say less or more, are for the same work on the same results."""
     try:
+        # The second message; the first is the role's own, in the words of its release.
         one, other = (json.loads(str(found[1].content)) for found in (recorded, messages))
     except (IndexError, ValueError):
         return False
+    # Other releases may tell answers of people among the results.
     before, now = one.pop("results", {}) | one.pop("answers", {}), other.pop("results", {}) | other.pop("answers", {})
     agree = all(one[key] == other[key] for key in one.keys() & other.keys())
     return agree and all(_is_same(before[name], now[name]) for name in before.keys() & now.keys())

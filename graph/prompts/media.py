@@ -51,6 +51,7 @@ def media_named_in_preview(text: str) -> str:
 
 
 def _type_of(value: Mapping[str, JsonValue]) -> str | None:
+    # A text may stand under `data` beside its type: it is to be read.
     found = next((kind for name in TYPE_IN if isinstance(kind := value.get(name), str)), None)
     return None if found is None or TEXTS.match(found) else found
 

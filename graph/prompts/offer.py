@@ -54,6 +54,7 @@ class Offer:
             for tool in offered
             if (tool.name in named or (tool.look and not tool.acts))
             and policy.verdict(tool) != "ask"
+            # What a planner saw may lead it: where nobody sees the plan, strangers would plan.
             and (tool.trusted or not only_trusted)
         )
         return cls(offered, policy, looks)
@@ -73,6 +74,7 @@ class Offer:
         """
         words = "\n".join(wanted)
         playbooks = fitting(library, words) if library else ()
+        # Lines that are the same for every goal are kept by the server's cache; so few tools cost little.
         if len(self.tools) <= MOST_WHOLE:
             return replace(self, playbooks=playbooks) if playbooks else self
         return replace(self, whole=self._choice.of(words, MOST_BY_WORDS, needed), playbooks=playbooks)

@@ -80,6 +80,7 @@ def _picture(block: Mapping[str, Any]) -> Picture:
     if kind not in TYPES:
         raise InputError("goal", f"a picture of the type {kind!r} cannot be read; give one of {', '.join(TYPES)}")
     try:
+        # A server would refuse it later, when the goal is on record already.
         size = len(base64.b64decode(data, validate=True))
     except (binascii.Error, ValueError) as error:
         raise InputError("goal", "a picture is not valid base64; attach it again") from error

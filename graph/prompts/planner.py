@@ -100,6 +100,7 @@ goal is reached, answer {"steps": [], "answer": ...}; references to results may 
 
 def system_message(tools: str, *role: str) -> SystemMessage:
     """Return the system message: the plan format, the tools as an offer has them, and then what the role has to do."""
+    # What is the same for all roles comes first: the server's cache keeps a prompt's beginning.
     return SystemMessage("\n".join([FORMAT, *filter(None, [tools]), "".join(role)]))
 
 
@@ -165,5 +166,6 @@ def _history_entry(message: BaseMessage) -> dict[str, str]:
     words = cut(str(message.text).strip(), HISTORY_CHARACTERS)
     if message.type == "human":
         return {"user": words}
+    # A model takes a mark with other spaces or letters for one too.
     unmarked = re.sub(r"<(?=\s*/?\s*data)", "(", words, flags=re.IGNORECASE)
     return {UNTRUSTED: f"<data>\n{unmarked}\n</data>"}

@@ -63,6 +63,7 @@ def replanner_messages(
     results = record.steps.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
     done = {step for step, result in results.items() if result.status == "succeeded"}
+    # A step that has succeeded is blocked by nothing, whatever failed before it.
     waits = {step: () if step in done else befores for step, befores in plan.waits.items()}
     blocked = blocked_by(waits, stuck)
     skipped = skipped_in(plan, results)

@@ -66,6 +66,7 @@ def tool_line(tool: ToolSpec, policy: Policy = NO_POLICY) -> str:
     does = [f"{tool.name}({'; '.join(takes)}): {_cut(tool.description)}"]
     does += [f"It takes {'; '.join(f'{name}: {text}' for name, text in told.items())}."] if told else []
     does += [f"Effect: {tool.effect}."] if tool.acts else []
+    # No line break of a server's words is left: they stay on the tool's line.
     return " ".join(" ".join(does).split())
 
 
@@ -100,6 +101,7 @@ def _type_name(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -
     if "const" in schema or "enum" in schema:
         return " | ".join(_shown(value) for value in schema.get("enum", [schema.get("const")]))
     if options := schema.get("anyOf") or schema.get("oneOf"):
+        # A null among the options says that the argument may be left out, as its question mark does.
         named = dict.fromkeys(" ".join(_type(option, root, depth + 1)) for option in options)
         return " | ".join(name for name in named if name != "null")
     kinds = schema.get("type", "any")

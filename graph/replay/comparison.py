@@ -142,6 +142,7 @@ def differing(
     """
     if (recorded.kind, recorded.step) != (replayed.kind, replayed.step):
         return ""
+    # Names that were learned from events that differ after all must not stay.
     learned = dict(names)
     left_out = WORDS if is_redacted else NONE
     left_out |= NEWER_FIELDS.get(recorded.kind, NONE) - recorded.payload.keys()
@@ -200,6 +201,7 @@ def _is_named(recorded: str, replayed: str, names: Names) -> bool:
     """Whether the texts are the same if each name in the record stands for one and the same digest."""
     if NAME not in recorded:
         return False
+    # The text around the names has to be the same; only digests may stand in their places.
     pattern = "([0-9a-f]+)".join(re.escape(part) for part in NAMED.split(recorded))
     found = re.fullmatch(pattern, replayed)
     if found is None:
@@ -216,6 +218,7 @@ def _shown(event: Event | Draft | None, field: str | None) -> str:
         if isinstance(value, Mapping):
             value = value.get(name)
         elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            # Of a path that one side does not have, what is shown is the deepest part that it has.
             value = value[int(name)]
     if not field:
         words = event_text(event if isinstance(event, Event) else Event.written(0, 0.0, event)).sentence

@@ -22,6 +22,7 @@ class OffRecord:
             known = self._calls.get((data.tool, data.args.digest))
             if known is None:
                 return f"{draft.step} would call {data.tool} with arguments that are not on record"
+            # Wherever in the run it was made: another plan may make the same calls in another order.
             self._given[data.key] = known
         elif isinstance(data, ModelStarted) and not self._recording.is_aside(draft):
             known = self._answers.get(data.prompt_digest)

@@ -57,6 +57,7 @@ def staged(
         return ledger
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording)
+    # Without rates: the record says when each call was made.
     turns = RateLimiter({}, ledger.time.seconds)
     clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over, dated=ledger.recording.date_told)
     services = Services(settings, tools, models, opened, turns, ledger.time.seconds, clock, judges_terms=False)

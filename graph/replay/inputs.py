@@ -50,6 +50,7 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
         given["goal"] = started.goal
     for event in events:
         data = event.data_if_known
+        # The plan of the caller, whether it was refused or came into force, is the first that is on record.
         if isinstance(data, PlanRefused) and data.brought is not None:
             return {**given, "plan": held(data.brought, artifacts)}
         if isinstance(data, PlanRevised):
@@ -129,6 +130,7 @@ def retry_on_record(reopened: RunReopened, following: Sequence[Event], artifacts
     feedback: str | None = None
     found = (event.data_if_known for event in following)
     data = next((one for one in found if not isinstance(one, Configured)), None)
+    # One with a checkpoint was written by the retry itself; any other came as a message.
     if isinstance(data, Steered) and data.checkpoint is not None:
         feedback = data.feedback
     elif isinstance(data, PlanRevised) and data.author in ("state", "caller"):
@@ -181,6 +183,7 @@ def _decision(made: Mapping[str, Any], action: Mapping[str, Any], plan: Any) -> 
         return {name: value for name, value in made.items() if name in KEYS[kind]}
     args = dict(made.get("args") or {})
     if action["name"] == "run_plan":
+        # The decision on record leaves the edited plan out: it is there as a revision.
         args["plan"] = plan or action["args"]["plan"]
     why = {"reason": made["reason"]} if "reason" in made else {}
     return {"type": "edit", "edited_action": {"name": action["name"], "args": args}, **why}

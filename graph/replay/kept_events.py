@@ -32,6 +32,7 @@ class KeptEvents:
         index = bisect_right(self._places, place)
         self._places.insert(index, place)
         self._events.insert(index, Event(index + 1, like.kind, like.step, like.at, payload))
+        # Numbers are those of the order on record, so that prompts and requests name the same ones.
         for later in range(index + 1, len(self._events)):
             self._events[later] = replace(self._events[later], seq=later + 1)
 

@@ -55,6 +55,7 @@ class ReplayLedger:
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own the run: a replay has no other owner."""
         self._playback.check_alive()
+        # Its process read them when it came to own the run, and not before.
         while self._playback.by_others:
             self._playback.by_others -= 1
             self._playback.skip()
@@ -99,6 +100,7 @@ class ReplayLedger:
                 self._playback.check_caps(drafts)
             self._playback.write(drafts, artifacts, require_empty_inbox)
         except EventsMissing as missing:
+            # This task waits for good: what the process did not live to write must not be written.
             self._playback.stopped = self._playback.stopped or missing.difference
             await asyncio.get_running_loop().create_future()
         except MessageWaitingError:

@@ -19,6 +19,7 @@ def messages_of(events: Iterable[Event]) -> list[str]:
         if isinstance(data, StandingRevoked):
             messages.append(Revocation(data.id, data.approver).to_text())
             continue
+        # A pause or an end is the last message that is read: nothing is done after it.
         if isinstance(data, Paused) and (pause := message_of(data)) is not None:
             return [*messages, pause]
         if isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None:

@@ -70,6 +70,7 @@ def outcomes(events: Sequence[Event]) -> dict[int, int]:
         if isinstance(data, CallStarted | ModelStarted):
             begun[_call(event.step, data)] = place
         elif isinstance(data, CallFinished | CallAsked | ModelFinished):
+            # A call that is begun once more has its outcome after its second beginning.
             start = begun.pop(_call(event.step, data), None)
             if start is not None:
                 found[start] = place

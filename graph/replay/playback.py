@@ -114,6 +114,7 @@ class Playback:
 
     def _differ(self, difference: Divergence, drafts: Sequence[Draft], require_empty_inbox: bool) -> None:
         """Take up a message that was left for the run, leave the record, or go no further."""
+        # The process found a message instead of writing this; the graph reads it and tries again.
         if require_empty_inbox and self.recording.messages_ahead():
             raise MessageWaitingError(NAME, self.run.id)
         if difference.recorded is None:

@@ -139,6 +139,7 @@ class Player:
             stopped = await self._invoke(given)
             if self._recording.next is None or self._playback.free:
                 return None
+            # A field that differs is no sign of a process that died: it would have written nothing.
             if stopped is not None and stopped.field and self._left_behind is None:
                 return stopped
             # A process may have died anywhere: without an event more the graph is resumed once, then it differs.
@@ -204,6 +205,7 @@ class Player:
         swapped = plan is not None and plan != state.values.get("plan")
         if swapped:
             await self._propose(plan, is_planned="run" in state.values)
+            # The revision that the review writes of a proposed plan comes first, and is no answer.
             coming = coming[coming[0].kind == PlanRevised.kind :][:1]
         elif not state.interrupts:
             return GraphInput()

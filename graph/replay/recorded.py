@@ -59,6 +59,7 @@ class RecordedTool(BoundTool):
         result = finished.result
         if result.status == "succeeded":
             return json.loads(self.artifacts[result.artifact["id"]]) if result.artifact else result.value
+        # The kind of the failure decides whether the call is made again, so it is raised as it was.
         failure = NothingHappened if finished.nothing_happened else Transient if finished.again else ToolException
         raise failure(str(result.error))
 
@@ -163,6 +164,7 @@ class _Unkept(AIMessage):
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
         """Fail as it failed."""
+        # The words on record are whole already; the error would put its own before them.
         error = ResultError("", "")
         error.args = (self.words,)
         raise error

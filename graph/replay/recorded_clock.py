@@ -24,6 +24,7 @@ class RecordedClock:
         if self._begins:
             self._begins = False
             return 0.0
+        # All of the budget's time passes at once, when the record says that it has.
         return LONG_S if self._is_over("wall_s") else 0.0
 
     def now(self) -> float:

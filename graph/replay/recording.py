@@ -227,6 +227,7 @@ class Recording:
                 return at
             if draft.step in self._with_items:  # it may be that of another item, whose work goes on beside this one's
                 path = ""
+            # Of several events that could have been meant, the first one is told.
             first = first or Divergence(self._seq(at), self.events[at], draft, path)
         if first is not None:
             return first

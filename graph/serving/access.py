@@ -99,6 +99,7 @@ class Access:
         if self.token is None:
             return None
         expected = self.token.encode()
+        # Compared in the same time whatever is wrong, so that a client cannot find the token letter by letter.
         if any(hmac.compare_digest(expected, token.encode()) for token in presented_tokens(request)):
             return None
         return Refusal(
@@ -131,6 +132,7 @@ class Access:
         return Refusal(415, "the body must be JSON; send Content-Type: application/json")
 
     def _remote(self, request: RequestHead, desk: Host | None = None) -> Refusal | None:
+        # With a token, another machine is let in: whoever has it may come from anywhere.
         if self.token is not None or not _is_remote(request, desk):
             return None
         return Refusal(403, f"requests from other machines need a token; set {TOKEN} and send it")
@@ -151,5 +153,6 @@ def _is_remote(request: RequestHead, desk: Host | None) -> bool:
     """Whether a request may come from another machine: every sign of a local one must be present."""
     host = read_host(request.single("host") or "")
     ends = (request.client, request.server)
+    # The connection alone proves nothing: a proxy on this machine connects for clients elsewhere.
     local = host is not None and _is_here(host, desk) and all(is_loopback_address(end or "") for end in ends)
     return not local or any(request.all(name) for name in FORWARDED)

@@ -43,6 +43,7 @@ class Guard:
         """Return the host of the desk if a page of it is asked for."""
         if self.desk is None or scope["type"] != "http":
             return None
+        # With a full stop at the slash: a page whose name only begins like the desk's is none of its pages.
         path = str(scope["path"]).removeprefix(scope.get("root_path", ""))
         return self.desk.host if f"{path}/".startswith(f"{self.desk.path}/") else None
 

@@ -50,6 +50,7 @@ def is_loopback_address(text: str) -> bool:
         address = ip_address(text)
     except ValueError:
         return False
+    # An IPv6 socket shows the address of an IPv4 client in this form.
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
 

@@ -27,6 +27,7 @@ async def progress(request: Request) -> Response:
     if n == 0:
         return JSONResponse({"detail": NO_RUN}, httpx.codes.NOT_FOUND)
     try:
+        # The number is that of the state: the ledger may know a later run, whose state this client was not shown.
         async with open_runs(database()) as runs:
             log = await runs.log(RunKey(thread, n))
     except AgentError as error:

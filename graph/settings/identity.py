@@ -29,6 +29,7 @@ def acting(adapter: Adapter | None = None) -> Approver:
         get_config()
     except RuntimeError:  # not in a node
         return named(None, adapter)
+    # On a server, its own user counts alone: code that names others would speak for clients.
     server = get_runtime().server_info
     return named(None, adapter) if server is None else _of_server(server.user)
 

@@ -97,6 +97,7 @@ def settings_file(named: str | Path | None) -> SettingsFile:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path}: {unreadable(error)}") from error
+    # The bytes are read once: what is trusted is what is used, even if the file changes meanwhile.
     return replace(read_file(path, content), is_named=bool(named), is_trusted=not named and is_trusted(path, content))
 
 

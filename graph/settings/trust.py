@@ -129,6 +129,7 @@ def _write(digests: dict[str, str], content: bytes | None = None) -> None:
         handle, written = tempfile.mkstemp(dir=store.parent)  # 0600
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(digests, file, indent=1)
+        # In one step: a process that reads meanwhile sees the old list or the new one.
         Path(written).replace(store)
     except OSError as error:
         if written is not None:
@@ -144,5 +145,6 @@ def _keep(contents: Path, digests: dict[str, str], content: bytes | None) -> Non
     if content is not None:
         (contents / digest_of(content)).write_bytes(content)
     for kept in contents.iterdir():
+        # A content is only there to be compared with what a file holds now; nobody asks for that of others.
         if kept.name not in digests.values():
             kept.unlink(missing_ok=True)

@@ -147,6 +147,7 @@ def _words(part: Any) -> str:
         return "is unknown"
     if part["type"] != "literal_error":
         return fault_message(part)
+    # Pydantic tells the choices of a Literal in its words alone.
     choices = re.findall("'([^']*)'", part["ctx"]["expected"])
     return unknown_entry(choices, part["input"]) if part["loc"][-1] == KEY else not_one_of(choices, part["input"])
 

@@ -24,6 +24,7 @@ def line_of(text: str, path: Path) -> int | None:
             here = (*table, *_keys(entry[1]))
         else:
             continue
+        # The deepest entry on the way there; the table is the best answer for an entry that is missing.
         if here == path[: len(here)] and (best is None or len(here) > best[0]):
             best = (len(here), number)
     return best[1] if best else None

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from planner_executor.graph.chat_models.offline.goals import FILE
+from planner_executor.graph.chat_models.offline.goals import TO_FILE
 from planner_executor.graph.chat_models.offline.text_format import asks_for_more, capitalised, short_line
 
 _MAX_CHARACTERS = 1000
@@ -36,9 +36,6 @@ _OUTPUT = re.compile(
 _DRAFT = re.compile(r"\b(?:draft|write|propose|suggest|prepare|save|store|put)\b", re.I)
 _NO_DRAFT = re.compile(
     r"\b(?:no|without (?:a|any)|(?:don't|do not) (?:draft|write) (?:a|any)) (?:fix|draft|report|file)\b", re.I
-)
-_TO_FILE = re.compile(
-    rf"\s*\b(?:(?:in)?to|in|as|called|named)(?: (?:a|the))?(?: file)?(?: (?:called|named))? {FILE}", re.I
 )
 _LOG = re.compile(
     r"""(?<![^\s"'`(])[\w.*/-]{0,200}\.(?:log|jsonl|ndjson|export|journal)(?:[.-]\d{1,8}){0,3}(?:\.gz)?(?![\w/])""",
@@ -74,7 +71,7 @@ def audit_goal(goal: str) -> AuditGoal | None:
         return None
     if not asks["strong"] and not _WHY.search(text):
         return None
-    file = _TO_FILE.search(text)
+    file = TO_FILE.search(text)
     bare = text.replace(file[0], "") if file else text
     return AuditGoal(
         title=_title(bare),
@@ -93,7 +90,7 @@ def apply_to_audit(audit: AuditGoal, wish: str) -> AuditGoal | None:
     if none := _NO_DRAFT.search(wish):
         audit = replace(audit, draft=False)
         understood.append(none[0])
-    elif file := _TO_FILE.search(wish):
+    elif file := TO_FILE.search(wish):
         audit = replace(audit, draft=True, path=file["path"])
         understood.append(file[0])
     places = [place[0] for place in _PLACE.finditer(wish)]

@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from planner_executor.graph.chat_models.offline.constraints import BriefSpec
 from planner_executor.graph.chat_models.offline.goals import BriefGoal
 from planner_executor.graph.chat_models.offline.text_format import capitalised
 from planner_executor.graph.plan.references import escape_references
+from planner_executor.graph.words.name_list import enumerated
 from planner_executor.tools.words import content_words
 
 SEARCH = {"search_documents": ("query",)}
@@ -92,11 +92,7 @@ def queries_for(topic: str) -> tuple[str, ...]:
     sides: tuple[tuple[str, ...], ...] = _SIDES_OF_HOW if _QUESTION.match(topic) else _SIDES
     if _NEWS.match(topic):
         sides, most = _SIDES_OF_NEWS, _EVERY_WORD
-    return (topic, *(f"{subject}: {_listed(side[:most])}" for side in sides))
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return (topic, *(f"{subject}: {enumerated(side[:most])}" for side in sides))
 
 
 def about(topic: str) -> str:

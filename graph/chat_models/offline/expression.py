@@ -95,5 +95,6 @@ def _is_arithmetic(tree: ast.expr) -> bool:
         all(isinstance(node, _NODES) for node in nodes)
         and all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
         and all(isinstance(node.func, ast.Name) for node in nodes if isinstance(node, ast.Call))
+        # Names stand for functions only: each belongs to a call.
         and sum(isinstance(node, ast.Name) for node in nodes) == sum(isinstance(node, ast.Call) for node in nodes)
     )

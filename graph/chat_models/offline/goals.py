@@ -15,7 +15,7 @@ _KIND = r"(?:reports?|brief(?:ing)?s?|memos?|articles?|overview|summary|note|pap
 _WRITE = r"(?:write|draft|prepare|create|produce|compile|save|store|put together|put|make|give me)"
 FILE = r"""["'`]?(?P<path>[^\s"'`{}]+\.(?:md|markdown|txt))\b["'`]?"""
 
-_TO_FILE = re.compile(
+TO_FILE = re.compile(
     rf"\s*\b(?:(?:in)?to|in|as|called|named)(?: (?:a|the))?(?: file)?(?: (?:called|named))? {FILE}", re.I
 )
 _WEB = re.compile(
@@ -141,7 +141,7 @@ def brief_goal(goal: str) -> BriefGoal | None:
 
 def _target(text: str) -> re.Match[str] | None:
     """Return the match of the report's file; a file after "in" is a source unless the goal stores something."""
-    file = _TO_FILE.search(text)
+    file = TO_FILE.search(text)
     reads = file is not None and file[0].strip().startswith("in ") and not _STORED.search(text)
     return None if reads else file
 
@@ -158,6 +158,7 @@ def _question(text: str) -> str | None:
     if _NOT_OF_DOCUMENTS.search(text):
         return None
     asked, _, rest = text.partition("?")
+    # The words behind the question say where the answer goes, and are no part of it.
     if _AND_WRITE.match(rest):
         text = f"{asked}?"
     match = _QUESTION.match(text) or _YES_OR_NO.match(text)
@@ -166,6 +167,7 @@ def _question(text: str) -> str | None:
 
 def _cleaned(topic: str) -> str:
     topic, before = _OUTPUT.sub("", topic), ""
+    # What is left at an end by one pattern may be what another takes off.
     while topic != before:
         before = topic
         for pattern in _AROUND_TOPIC:

@@ -30,5 +30,6 @@ def _mark_literal(step: JsonObject, known: Collection[str]) -> JsonObject:
     ]
     if not wordy:
         return step
+    # A literal argument is kept as written, so that what was escaped in it has to be as it was meant.
     plain = {name: resolve(args[name], {}) for name in wordy}
     return {**step, "args": {**args, **plain}, "literal": [*literal, *wordy]}

@@ -14,6 +14,7 @@ def next_step(prompt: PromptDocument) -> dict[str, Any] | str:
     plan = plan_for(prompt)
     if isinstance(plan, str):
         return plan
+    # The same rules make the same plan each time, so that its ids are those of the steps that were done.
     results = prompt.document.get("results", {})
     remaining = [step for step in plan["steps"] if results.get(step["id"], {}).get("status") != "succeeded"]
     return {"steps": remaining[:1]} if remaining else {"steps": [], "answer": plan["answer"]}

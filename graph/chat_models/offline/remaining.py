@@ -38,6 +38,11 @@ class Remaining:
         self._changed: list[str] = []
         self._old_answer = self.answer
 
+    @property
+    def all_steps(self) -> dict[str, JsonObject]:
+        """All steps by id, those that have not succeeded as they are by now."""
+        return {**self.every_step, **self.steps}
+
     def failed_calls(self, tool: str) -> list[JsonObject]:
         """Return the failed steps of a tool."""
         return [self.steps[step] for step in self.failed if step in self.steps and self.tool(step) == tool]
@@ -74,21 +79,22 @@ class Remaining:
         """Whether the rest of the plan works without a step."""
         return self._without(step) is not None
 
-    def drop(self, step: str) -> None:
-        """Drop a step, and the references to it in lists and in the answer.
+    def drop(self, *steps: str) -> None:
+        """Drop steps, and the references to them in lists and in the answer.
 
         Raises:
-            NoRepair: Another step or the answer needs it.
+            NoRepair: Another step or the answer needs one.
         """
-        left = self._without(step)
-        if left is None:
-            raise NoRepair(f"the rest of the plan needs {step}")
-        steps, self.answer = left
-        if step in self.failed:
-            self.note(f"left out, since it failed: {self._words_for(step)}")
-        del self.steps[step]
-        for fields in steps:
-            self.give(fields)
+        for step in steps:
+            left = self._without(step)
+            if left is None:
+                raise NoRepair(f"the rest of the plan needs {step}")
+            changed, self.answer = left
+            if step in self.failed:
+                self.note(f"left out, since it failed: {self._words_for(step)}")
+            del self.steps[step]
+            for fields in changed:
+                self.give(fields)
 
     def exchange(self, step: str, new: JsonObject) -> None:
         """Replace a step by one with another id, and redirect all references."""
@@ -150,6 +156,7 @@ class Remaining:
             old = {"args": fields.get("args", {}), "depends_on": fields.get("depends_on", [])}
             found = {name: _without_items(value, dropped) for name, value in _open_args(fields).items()}
             args = {**old["args"], **found}
+            # A list that has lost its last item would have its step work on nothing.
             if _refers(found, dropped) or any(args[name] == [] != old["args"][name] for name in args):
                 return None
             new = {"args": args, "depends_on": [before for before in old["depends_on"] if before != dropped]}

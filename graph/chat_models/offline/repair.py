@@ -29,17 +29,17 @@ def repair_searches(remaining: Remaining) -> None:
     """
     failed = [step["id"] for step in remaining.failed_calls("search_documents")]
     if _others_found_something(remaining, failed) and all(remaining.can_drop(step) for step in failed):
-        _drop_all(remaining, failed)
+        remaining.drop(*failed)
     elif without := [error for step in failed if _NO_DOCUMENTS.search(error := remaining.failed[step])]:
         raise NoRepair(without[0])
     elif query := _other_query(remaining, failed):
         _search_instead(remaining, failed[0], query)
-        _drop_all(remaining, failed[1:])
+        remaining.drop(*failed[1:])
     elif all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed):
         raise NoRepair(_nothing_about(remaining))
     else:
         _read_instead(remaining, failed[0])
-        _drop_all(remaining, failed[1:])
+        remaining.drop(*failed[1:])
 
 
 def repair_web_search(remaining: Remaining) -> None:
@@ -103,6 +103,7 @@ def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:
             return True
         if remaining.tool(step) == "search_documents":
             query = set(content_words(_query(remaining.every_step[step])))
+            # A search for "wind: cost" that found passages on cost alone says nothing about wind.
             if not absent or not query & aside or query - absent - aside:
                 return True
     return False
@@ -130,11 +131,6 @@ def _is_new(query: str, remaining: Remaining) -> bool:
 
 def _query(step: dict[str, Any]) -> str:
     return str(step.get("args", {}).get("query", ""))
-
-
-def _drop_all(remaining: Remaining, steps: list[str]) -> None:
-    for step in steps:
-        remaining.drop(step)
 
 
 def _search_instead(remaining: Remaining, step: str, query: str) -> None:

@@ -78,6 +78,7 @@ def _copy_for(remaining: Remaining, error: str) -> str | None:
     )
     began = next((found for found in map(_first_error, _reads_done(remaining)) if found), None)
     for copy in copies:
+        # ISO times compare as texts.
         if began and copy["first"] and copy["first"] <= began <= (copy["last"] or began):
             return copy["path"]
     return copies[0]["path"] if copies else None
@@ -102,9 +103,7 @@ def _reads_done(remaining: Remaining) -> list[str]:
 
 def _reads_left(remaining: Remaining, without: str) -> bool:
     steps = [step for step in (*remaining.succeeded, *remaining.steps) if step != without]
-    return any(
-        remaining.every_step.get(step, remaining.steps.get(step, {})).get("tool") == "read_logs" for step in steps
-    )
+    return any(remaining.all_steps[step].get("tool") == "read_logs" for step in steps)
 
 
 def _first_error(preview: str) -> str | None:
@@ -113,8 +112,8 @@ def _first_error(preview: str) -> str | None:
 
 
 def _was_read(remaining: Remaining, path: str) -> bool:
-    steps = {**remaining.every_step, **remaining.steps}
-    return any(step.get("tool") == "read_logs" and _path(step) == path for step in steps.values())
+    reads = (step for step in remaining.all_steps.values() if step.get("tool") == "read_logs")
+    return any(_path(step) == path for step in reads)
 
 
 def _path(step: dict[str, Any]) -> str:

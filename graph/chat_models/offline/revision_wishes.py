@@ -62,8 +62,7 @@ def _web(remaining: Remaining, spec: BriefSpec, wish: BriefSpec) -> None:
     if spec.web and not wish.web:
         if _has_run(remaining, "web_search"):
             raise NoRepair("the web has been searched already")
-        for step in _left(remaining, "web_search"):
-            remaining.drop(step)
+        remaining.drop(*_left(remaining, "web_search"))
     elif wish.web and not spec.web:
         query = spec.topic or remaining.prompt.goal
         _add_source(remaining, "web_search", f"Search the web for {query}", query)
@@ -73,12 +72,14 @@ def _searches(remaining: Remaining, spec: BriefSpec, wish: BriefSpec) -> None:
     """Add the searches that were asked for, and leave out the last ones if there are to be fewer."""
     last = apply_to_brief(spec, remaining.prompt.feedback[-1]) if remaining.prompt.feedback else None
     known = spec.queries + spec.spare
+    # Only the latest words of a person may add a search; what failed is mended by the repairs.
     for query in last.queries if last and not remaining.failed else ():
         if query in wish.queries and query not in known and _is_new(remaining, query):
             _add_source(remaining, "search_documents", f"Search for {query}", query)
     if len([query for query in wish.queries if query in spec.queries]) >= len(spec.queries):
         return
     have = len(list(_queries(remaining)))
+    # The last ones first: the first queries are the topic itself.
     for step in reversed(_left(remaining, "search_documents")):
         if have > len(wish.queries):
             remaining.drop(step)
@@ -106,8 +107,7 @@ def _report(remaining: Remaining, path: str | None, *, is_wanted: bool) -> None:
     if not is_wanted:
         if _has_run(remaining, "write_report"):
             raise NoRepair("the report has been written already")
-        for step in left:
-            remaining.drop(step)
+        remaining.drop(*left)
         return
     if path is None:
         return
@@ -164,12 +164,12 @@ def _has_run(remaining: Remaining, tool: str) -> bool:
 
 
 def _args(remaining: Remaining, step: str) -> JsonObject:
-    args: JsonObject = {**remaining.every_step, **remaining.steps}[step].get("args", {})
+    args: JsonObject = remaining.all_steps[step].get("args", {})
     return args
 
 
 def _queries(remaining: Remaining) -> list[str]:
-    steps = {**remaining.every_step, **remaining.steps}
+    steps = remaining.all_steps
     kept = [step for step in steps if step in remaining.succeeded or step in remaining.steps]
     return [
         str(_args(remaining, step).get("query", "")) for step in kept if steps[step].get("tool") == "search_documents"

@@ -23,6 +23,7 @@ def wished(
     explained: list[tuple[Callable[[str, str], str], str]] = [
         (prose.constraint_not_kept, wish) for wish in prompt.constraints
     ]
+    # Constraints hold from the beginning; feedback comes later and may change what they made of the goal.
     explained += [(prose.feedback_not_understood, wish) for wish in prompt.feedback]
     for refusal, wish in explained:
         changed = change(wanted, wish)
