@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, RateLimiter, process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
-from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
-from planner_executor.graph.plan.library import Library
 from planner_executor.graph.plan.recent import Recent
 from planner_executor.graph.policy.terms import Comparison, Terms
 from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.record.budget import Budget, limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
-from planner_executor.graph.settings.identity import Adapter
-from planner_executor.graph.settings.settings import SETTINGS, Settings
+from planner_executor.graph.settings.settings import SETTINGS
 
 if TYPE_CHECKING:
     from planner_executor.graph.notices.notifier import Notifier
@@ -33,22 +29,13 @@ PLAIN_SETTINGS = tuple(name for name in SETTINGS if name not in ("policy", "budg
 
 
 @dataclass(frozen=True)
-class Services:
+class Services(Equipment):
     """The live objects behind a graph; `ledger` opens the ledger on first use, `clock` is monotonic, in seconds."""
 
-    settings: Settings
-    toolbox: Toolbox
-    models: RoleModels
     ledger: Callable[[], Awaitable[Ledger]]
     turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
     pauses: Clock = field(default_factory=Clock)
-    reserve: Toolbox = field(default_factory=lambda: Toolbox(()))
-    """Tools that a run which begins here does not have, for runs that were begun with them."""
-    identity: Adapter | None = None
-    """Verifies the people whom calling code names."""
-    library: Library = field(default_factory=dict)
-    """The playbooks that planners may choose, by name."""
     notifier: "Notifier | None" = field(default=None, repr=False, compare=False)
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
     reviews: Recent[tuple[str, str]] = field(default_factory=Recent, repr=False, compare=False)
@@ -79,11 +66,6 @@ class Services:
         """Return the terms here as a run on record meets them: tools in reserve that it was begun with are there."""
         kept = {name: face for name, face in self.reserve.faces.items() if name in recorded.tools}
         return replace(self.terms, tools={**self.terms.tools, **kept})
-
-    @cached_property
-    def every_tool(self) -> Toolbox:
-        """All tools, those in reserve too."""
-        return Toolbox((*self.toolbox.values(), *self.reserve.values()))
 
     @cached_property
     def configuration(self) -> tuple[Configuration, list[Kept]]:
@@ -143,19 +125,3 @@ class Services:
     def within(self, limits: Budget) -> "Services":
         """Return the services with a budget within these limits."""
         return replace(self, settings=replace(self.settings, budget=self.settings.budget.within(limits)))
-
-    def check_prices(self) -> None:
-        """Refuse models without a known price if the budget limits the run's cost.
-
-        Raises:
-            ConfigError: A model has no price.
-        """
-        policy = self.settings.policy
-        bounds = (self.settings.budget, policy.limits, policy.per_day.together, policy.per_day.per_user)
-        if all(bound.cost_usd is None for bound in bounds):
-            return
-        for role, model in self.models.all_models.items():
-            for name in model.paid:
-                if name not in policy.prices:
-                    why = f'has no price, so cost_usd cannot hold; add [prices."{name}"]'
-                    raise ConfigError(f"the {role} model {name} {why}")

@@ -1,11 +1,9 @@
 """An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
 
-import re
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +12,11 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
-from planner_executor.graph.builder.graph_builder import Graph, build_graph, identity_adapter
-from planner_executor.graph.builder.tool_servers import Servers, Tools, awith_servers
-from planner_executor.graph.builder.user_tools import GivenPacks, tool_name, toolset_of
+from planner_executor.graph.builder.graph_builder import Graph, graph_with
 from planner_executor.graph.caller import Caller, Receipt, invoked_by
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.chat_models.settings import ModelSpec
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
-from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints
 from planner_executor.graph.errors import (
-    ConfigError,
     InputError,
     MissingToolsError,
     NothingToDecideError,
@@ -33,7 +26,7 @@ from planner_executor.graph.errors import (
 from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
-from planner_executor.graph.observing.listener import Observer
+from planner_executor.graph.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_key import RunKey, run_in
@@ -44,13 +37,7 @@ from planner_executor.graph.runs.runs import Runs, open_runs
 from planner_executor.graph.runs.stored_responses import open_request, responder
 from planner_executor.graph.runs.taking_over import require_terms, take_over
 from planner_executor.graph.settings.identity import Adapter, named
-from planner_executor.graph.settings.settings import GivenSettings
 from planner_executor.tools.extras import absent_tools
-
-ProgressCallback = Callable[[Mapping[str, Any]], None]
-
-NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
-"""Such as `openai:gpt-5`; a drive of Windows has one letter."""
 
 EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
 
@@ -59,32 +46,6 @@ INTERRUPT = "__interrupt__"
 
 MOST_DELIVERIES = 5
 """How often a decision is given to a request that others are answering; each time one of them was read instead."""
-
-
-class AgentOptions(GivenSettings, total=False):
-    """What an agent is opened with: the arguments of `build_graph`, but what its database holds, and MCP servers."""
-
-    planner: ModelSpec | None
-    executor: ModelSpec | None
-    replanner: ModelSpec | None
-    judge: ModelSpec | None
-    executors: Mapping[str, ModelSpec] | None
-    client_models: Sequence[str] | None
-    config: str | Path | None
-    tools: Tools | None
-    pack: GivenPacks
-    reserve: Collection[str]
-    mcp: Servers
-    keep_checkpoints: KeepCheckpoints | None
-    observers: Sequence[Observer]
-    identity: Adapter | None
-    name: str
-
-
-class NotGiven(Enum):
-    """The default of `decision`: the run goes on without one."""
-
-    DECISION = "not given"
 
 
 @dataclass(frozen=True)
@@ -301,43 +262,22 @@ class AgentSession:
         return self.graph.services.known_runs.lent(self.runs.ledger, thread)
 
 
-def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
-    """Check what an agent is opened with, before a file of a strange name is created.
-
-    Raises:
-        ConfigError: The database is no path, or an option belongs to `build_graph` alone.
-    """
-    if not isinstance(database, str | Path):
-        expected = "the path of an SQLite file or the address of a PostgreSQL database"
-        raise ConfigError(f"database must be {expected}, got {type(database).__name__}")
-    if NAMES_A_MODEL.fullmatch(str(database)) and not Path(database).exists():
-        raise ConfigError(f"database {str(database)!r} looks like a model; name the model with planner={database!r}")
-    if own := [name for name in ("checkpointer", "ledger") if name in options]:
-        why = "an agent opens it in its database; to bring one, use build_graph and AsyncAgent.over"
-        raise ConfigError(f"{own[0]} cannot be given: {why}")
+@asynccontextmanager
+async def session_of(opened: Opened) -> AsyncIterator[AgentSession]:
+    """Open the ledger of an agent and build the graph over it."""
+    async with AsyncExitStack() as closing:
+        runs = await closing.enter_async_context(open_runs(opened.database, opened.key))
+        saver = opened.checkpointer or await closing.enter_async_context(open_checkpointer(opened.database))
+        graph = await run_sync(lambda: graph_with(opened.options, saver, runs.ledger))
+        try:
+            yield AgentSession(graph, runs, opened.tools, opened.options.equipment.identity)
+        finally:
+            if graph.services.notifier is not None:
+                await graph.services.notifier.aclose()
 
 
 @asynccontextmanager
 async def open_session(database: str | Path, options: AgentOptions) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
-    check_arguments(database, options)
-    toolset = toolset_of(options.get("tools"), options.get("pack"), options.get("config"))
-    async with (
-        open_runs(database) as runs,
-        open_checkpointer(database) as checkpointer,
-        awith_servers(options.get("mcp"), toolset.tools) as all_tools,
-    ):
-
-        def built() -> tuple[Graph, Adapter | None]:
-            identity = options.get("identity") or identity_adapter(options.get("config"), all_tools)
-            chosen: Any = {name: value for name, value in options.items() if name not in ("mcp", "pack")}
-            chosen |= {"tools": all_tools, "identity": identity}
-            chosen["reserve"] = {*options.get("reserve", ()), *toolset.reserve}
-            return build_graph(checkpointer=checkpointer, ledger=runs.ledger, **chosen), identity
-
-        graph, identity = await run_sync(built)  # it reads files, which a server's event loop must not
-        try:
-            yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)), identity)
-        finally:
-            if graph.services.notifier is not None:
-                await graph.services.notifier.aclose()
+    async with opened(database, options) as found, session_of(found) as session:
+        yield session

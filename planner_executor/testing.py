@@ -16,12 +16,12 @@ from langchain_core.tools import BaseTool, StructuredTool, tool
 from planner_executor.graph.agent import Agent
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.evaluation.case_run import run_case
+from planner_executor.graph.opening import AgentOptions
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.case import Case, cases_beside, folder_of_cases
 from planner_executor.graph.record.events import CallStarted
 from planner_executor.graph.runs.lists import Log
 from planner_executor.graph.runs.run import Run
-from planner_executor.graph.session import AgentOptions
 from planner_executor.graph.testing import ScriptedAnswer, ScriptedModel, step
 
 __all__ = [

@@ -1,63 +1,56 @@
 """The asynchronous facade: runs in one database, from start to replay."""
 
+from __future__ import annotations
+
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
-from typing import Any, NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 
-from pydantic import JsonValue
-
-from planner_executor.graph.agent.watching import watch_until_still
-from planner_executor.graph.builder.graph_builder import Graph
-from planner_executor.graph.caller import Caller, RetryChanges
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.chat_models.settings import ModelSpec
-from planner_executor.graph.checkpoints.checkpoint import DATABASE
 from planner_executor.graph.errors import ConfigError, DecisionRefusedError, InputError
-from planner_executor.graph.ledger.database_name import shown
-from planner_executor.graph.ledger.run_store import Redacted
-from planner_executor.graph.ledger.seal import SealKey
-from planner_executor.graph.ledger.verification import Verification
+from planner_executor.graph.ledger.database_name import DATABASE, shown
 from planner_executor.graph.lifetime import OpenOnUse
+from planner_executor.graph.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
 from planner_executor.graph.plain_text.sanitize import check_texts
-from planner_executor.graph.plan.json_values import Json
-from planner_executor.graph.playbooks import Playbook
-from planner_executor.graph.playbooks.starting import plan_here
-from planner_executor.graph.policy.terms import Comparison
-from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.record.standing_approval import StandingUse
-from planner_executor.graph.record.waiting_filter import WaitingOrder
-from planner_executor.graph.replay.report import Replay
-from planner_executor.graph.review.alike import Batch
-from planner_executor.graph.review.response import ReviewResponse
-from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_each
-from planner_executor.graph.runs.approvals import revoke, standing_approvals
-from planner_executor.graph.runs.forking import fork_of
-from planner_executor.graph.runs.inbox import inbox
-from planner_executor.graph.runs.inbox_filter import InboxFilter
-from planner_executor.graph.runs.inbox_page import Inbox
-from planner_executor.graph.runs.lists import Log
-from planner_executor.graph.runs.playbooks import named_in
-from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file
-from planner_executor.graph.runs.run import Run
-from planner_executor.graph.runs.run_page import RunPage
-from planner_executor.graph.runs.runs import Runs
-from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.runs.taking import taking, with_known_arguments
-from planner_executor.graph.session import AgentOptions, AgentSession, NotGiven, ProgressCallback, open_session
 from planner_executor.graph.settings.identity import named
-from planner_executor.graph.text.audit import Audit
-from planner_executor.graph.text.event_text import Section
 from planner_executor.graph.text.notebook import changing_picture, draw_plans
 from planner_executor.graph.work.report import CONCURRENCY, Report
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from planner_executor.graph.builder.graph_builder import Graph
+    from planner_executor.graph.chat_models.settings import ModelSpec
+    from planner_executor.graph.ledger.run_store import Redacted
+    from planner_executor.graph.ledger.seal import SealKey
+    from planner_executor.graph.ledger.verification import Verification
+    from planner_executor.graph.plan.json_values import Json
+    from planner_executor.graph.playbooks import Playbook
+    from planner_executor.graph.policy.terms import Comparison
+    from planner_executor.graph.record.standing_approval import StandingUse
+    from planner_executor.graph.record.waiting_filter import WaitingOrder
+    from planner_executor.graph.replay.report import Replay
+    from planner_executor.graph.review.alike import Batch
+    from planner_executor.graph.runs.alike import Outcome
+    from planner_executor.graph.runs.inbox_page import Inbox
+    from planner_executor.graph.runs.lists import Log
+    from planner_executor.graph.runs.run import Run
+    from planner_executor.graph.runs.run_page import RunPage
+    from planner_executor.graph.runs.runs import Runs
+    from planner_executor.graph.session import AgentSession
+    from planner_executor.graph.text.audit import Audit
+    from planner_executor.graph.text.event_text import Section
 
 
 @with_known_arguments
@@ -81,7 +74,8 @@ class AsyncAgent:
             LedgerUnavailableError: When it is opened: the database cannot be used.
             AgentClosedError: When it is used after it was closed.
         """
-        self._open = OpenOnUse(shown(database), partial(open_session, database, options))
+        self._opened: OpenOnUse[Opened] = OpenOnUse(shown(database), partial(opened, database, options))
+        self._open: OpenOnUse[AgentSession] = OpenOnUse(shown(database), partial(_session_of, self._opened))
         draw_plans()
 
     @classmethod
@@ -93,6 +87,8 @@ class AsyncAgent:
     def over(cls, graph: Graph, runs: Runs) -> Self:
         """Return an agent over a graph and runs that the caller opens and closes."""
         agent = cls(runs.ledger.name)
+        from planner_executor.graph.session import AgentSession
+
         agent._open = OpenOnUse(runs.ledger.name, lambda: nullcontext(AgentSession(graph, runs)))
         return agent
 
@@ -131,11 +127,22 @@ class AsyncAgent:
         Raises:
             AgentClosedError: It was closed, or opened before this process was forked.
         """
+        self._opened.check()
         self._open.check()
 
     async def aclose(self) -> None:
         """Close the database and stop the MCP servers; end executing runs first."""
         await self._open.close()
+        await self._opened.close()
+
+    async def prepare(self) -> None:
+        """Check the options and open the database; the graph and all that drives runs are made on first use.
+
+        Raises:
+            ConfigError: An option is invalid.
+            LedgerUnavailableError: The database cannot be used.
+        """
+        await self._opened.get()
 
     async def start(
         self,
@@ -172,6 +179,10 @@ class AsyncAgent:
         """
         session, thread = await self._open.get(), thread or token_hex(4)
         named: Mapping[str, Any] | None = None
+        from planner_executor.graph.caller import Caller
+        from planner_executor.graph.playbooks.starting import plan_here
+        from planner_executor.graph.runs.playbooks import named_in
+
         if playbook is not None:
             if plan is not None:
                 raise InputError("plan", "give a plan or a playbook, not both")
@@ -283,6 +294,8 @@ class AsyncAgent:
         if take_over:
             await session.take_over(before, by, setup)
         await session.compare_terms(before)
+        from planner_executor.graph.caller import Caller, RetryChanges
+
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
         changes = RetryChanges(limits or {}, feedback)
         caller = replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes)
@@ -322,11 +335,14 @@ class AsyncAgent:
             InputError: There is no such step, or a value does not fit its `output`.
         """
         session, thread = await self._open.get(), thread or token_hex(4)
+        from planner_executor.graph.caller import Caller
+        from planner_executor.graph.runs.forking import fork_of
+
         forked = await session.runs.show(await session.runs.find(run))
         if take_over:
             await session.take_over(forked, by, setup)
         await session.compare_terms(forked)
-        fork = await fork_of(await self._all_runs(), run, step, values or {}, str(await self._actor(by)))
+        fork = await fork_of(session.runs, run, step, values or {}, str(await self._actor(by)))
         given = {"goal": fork.source.started.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
         caller = replace(
             Caller.facade(thread, fork.source.setup, by=session.acts(by)),
@@ -388,6 +404,9 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
         """
         draw = changing_picture(token_hex(8))
+        await self._open.get()
+        from planner_executor.graph.agent.watching import watch_until_still
+
         await watch_until_still(lambda: self.show(run), draw, monotonic, asyncio.sleep)
 
     async def edit(
@@ -481,6 +500,9 @@ class AsyncAgent:
             session.require_tools(before)
         if before.request is not None:  # it goes on here; elsewhere a message is all that is left
             await session.compare_terms(before)
+        from planner_executor.graph.caller import Caller
+        from planner_executor.graph.record.amendment import Amendment
+
         amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(await self._actor(by)))
         is_executing = await session.runs.steer(run, amendment)
         if not is_executing and before.request is not None:
@@ -524,9 +546,12 @@ class AsyncAgent:
         Raises:
             InputError: `limit` is less than 1, `after` is no place in the inbox, or `asks` or `order` is unknown.
         """
-        person = await self._actor(for_) if for_ is not None else None
+        runs, person = await self._all_runs(), await self._actor(for_) if for_ is not None else None
+        from planner_executor.graph.runs.inbox import inbox
+        from planner_executor.graph.runs.inbox_filter import InboxFilter
+
         wanted = InboxFilter(person=person, text=text, asks=tuple(asks), order=order)
-        return await inbox(await self._all_runs(), wanted, limit=limit, after=after)
+        return await inbox(runs, wanted, limit=limit, after=after)
 
     async def alike(self, for_: Person | None = None, *, limit: int = 50) -> Sequence[Batch]:
         """Return requests for plans that differ in arguments alone, each batch with a table of these.
@@ -535,8 +560,11 @@ class AsyncAgent:
             for_: Only among those that this person may decide, see `inbox`. Default: all.
             limit: How many open requests are looked at, the longest wait first.
         """
-        person = await self._actor(for_) if for_ is not None else None
-        return await alike_requests(await self._all_runs(), InboxFilter(person=person), limit)
+        runs, person = await self._all_runs(), await self._actor(for_) if for_ is not None else None
+        from planner_executor.graph.runs.alike import alike_requests
+        from planner_executor.graph.runs.inbox_filter import InboxFilter
+
+        return await alike_requests(runs, InboxFilter(person=person), limit)
 
     async def decide_alike(
         self,
@@ -564,6 +592,10 @@ class AsyncAgent:
             InputError: Nothing is decided, or a run to leave out is none of them.
         """
 
+        await self._open.get()
+        from planner_executor.graph.review.response import ReviewResponse
+        from planner_executor.graph.runs.alike import decide_each
+
         async def decide(run: str, answer: Mapping[str, Any]) -> Run:
             return await self.resume(run, answer, by=by)
 
@@ -590,7 +622,10 @@ class AsyncAgent:
             run: Its id, or its thread.
             only: Some of `plans`, `steps`, `decisions`, `policy`, `budget`.
         """
-        return await audited(await self._all_runs(), run, *only)
+        runs = await self._all_runs()
+        from planner_executor.graph.runs.record_service import audited
+
+        return await audited(runs, run, *only)
 
     async def verify(self, run: str | Path, *, head: str | None = None, key: SealKey | None = None) -> Verification:
         """Recompute the chain of a run and report whether its record is intact.
@@ -601,12 +636,18 @@ class AsyncAgent:
             key: The key that must have sealed it; by default the key from the environment.
         """
         if isinstance(run, Path):
-            return await run_sync(lambda: verified_file(run, head, key))
-        return await verified(await self._all_runs(), run, head, key)
+            return await run_sync(lambda: _verified_file(run, head, key))
+        runs = await self._all_runs()
+        from planner_executor.graph.runs.record_service import verified
+
+        return await verified(runs, run, head, key)
 
     async def export(self, run: str, file: str | Path) -> Verification:
         """Write a run's whole record to a new file, which `verify` and `replay` take without the database."""
-        return await exported(await self._all_runs(), run, Path(file))
+        runs = await self._all_runs()
+        from planner_executor.graph.runs.record_service import exported
+
+        return await exported(runs, run, Path(file))
 
     async def replay(self, run: str | Path, *, planner: ModelSpec | None = None) -> Replay:
         """Replay a run from its record alone and return the first divergence; no recorded model or tool is called.
@@ -642,8 +683,10 @@ class AsyncAgent:
             InputError: The record cannot be read without the value.
             RunOwnedError: A run of the thread is executing.
         """
-        actor = await self._actor(Person(by) if isinstance(by, str) else by)
-        return await redacted(await self._all_runs(), run, value, reason, str(actor))
+        actor, runs = await self._actor(Person(by) if isinstance(by, str) else by), await self._all_runs()
+        from planner_executor.graph.runs.record_service import redacted
+
+        return await redacted(runs, run, value, reason, str(actor))
 
     async def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
         """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.
@@ -657,7 +700,10 @@ class AsyncAgent:
         Raises:
             InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
         """
-        return await skip_step(await self._all_runs(), run, step, why, await self._actor(by))
+        runs, actor = await self._all_runs(), await self._actor(by)
+        from planner_executor.graph.runs.step_changes import skip_step
+
+        return await skip_step(runs, run, step, why, actor)
 
     async def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
         """Return the standing approvals that hold in any run, and those of one run, or of all that have not ended.
@@ -666,7 +712,10 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
             LedgerCorruptError: A record was changed; those of a single run can be read by its name.
         """
-        found = await standing_approvals(await self._all_runs(), run)
+        runs = await self._all_runs()
+        from planner_executor.graph.runs.approvals import standing_approvals
+
+        found = await standing_approvals(runs, run)
         if found.unread:
             raise found.unread[0].error
         return found.uses
@@ -681,7 +730,10 @@ class AsyncAgent:
         Raises:
             InputError: There is none of that id, or it was revoked before.
         """
-        return await revoke(await self._all_runs(), approval, str(await self._actor(by)))
+        runs, actor = await self._all_runs(), await self._actor(by)
+        from planner_executor.graph.runs.approvals import revoke
+
+        return await revoke(runs, approval, str(actor))
 
     async def supply(self, run: str, step: str, value: Json, *, by: Person | None = None) -> Run:
         """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
@@ -696,7 +748,10 @@ class AsyncAgent:
             InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; the policy
                 has others decide; or the run has ended or is executing.
         """
-        return await supply_result(await self._all_runs(), run, step, value, await self._actor(by))
+        runs, actor = await self._all_runs(), await self._actor(by)
+        from planner_executor.graph.runs.step_changes import supply_result
+
+        return await supply_result(runs, run, step, value, actor)
 
     async def _latest(self, run: str) -> Run:
         """Return the latest run of its thread.
@@ -716,3 +771,23 @@ class AsyncAgent:
 
     async def _actor(self, by: Person | None) -> Approver:
         return named(by, (await self._open.get()).identity)
+
+
+@asynccontextmanager
+async def _session_of(agent: OpenOnUse[Opened]) -> AsyncIterator[AgentSession]:
+    found = await agent.get()
+    session_of = await run_sync(_import_session)  # an event loop does not wait for files
+    async with session_of(found) as session:
+        yield session
+
+
+def _verified_file(file: Path, head: str | None, key: SealKey | None) -> Verification:
+    from planner_executor.graph.runs.record_service import verified_file
+
+    return verified_file(file, head, key)
+
+
+def _import_session() -> Callable[[Opened], AbstractAsyncContextManager[AgentSession]]:
+    from planner_executor.graph.agent.imports import session_of
+
+    return session_of

@@ -1,5 +1,7 @@
 """The synchronous facade: the asynchronous one, on an event loop of its own."""
 
+from __future__ import annotations
+
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
@@ -9,10 +11,10 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
 from planner_executor.graph.agent.asynchronous import AsyncAgent
-from planner_executor.graph.checkpoints.checkpoint import DATABASE
 from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.database_name import DATABASE
 from planner_executor.graph.lifetime import LoopThread
-from planner_executor.graph.session import AgentOptions
+from planner_executor.graph.opening import AgentOptions
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -25,19 +27,19 @@ class Blocking(Generic[P, Result]):
     """A method of `AsyncAgent` for `Agent`: with its signature and docstring, and returning when it is done."""
 
     def __init__(self, method: Callable[Concatenate[AsyncAgent, P], Coroutine[Any, Any, Result]]) -> None:
-        def call(agent: "Agent", *args: P.args, **kwargs: P.kwargs) -> Result:
+        def call(agent: Agent, *args: P.args, **kwargs: P.kwargs) -> Result:
             return agent.wait_for(lambda given: method(given, *args, **kwargs))
 
         update_wrapper(call, method)
         self._call = call
 
     @overload
-    def __get__(self, agent: None, owner: type) -> Callable[Concatenate["Agent", P], Result]: ...
+    def __get__(self, agent: None, owner: type) -> Callable[Concatenate[Agent, P], Result]: ...
 
     @overload
-    def __get__(self, agent: "Agent", owner: type) -> Callable[P, Result]: ...
+    def __get__(self, agent: Agent, owner: type) -> Callable[P, Result]: ...
 
-    def __get__(self, agent: "Agent | None", owner: type) -> Callable[..., Result]:
+    def __get__(self, agent: Agent | None, owner: type) -> Callable[..., Result]:
         return self._call if agent is None else MethodType(self._call, agent)
 
 
@@ -61,7 +63,7 @@ class Agent:
 
     def __enter__(self) -> Self:
         try:
-            self.wait_for(AsyncAgent.__aenter__)
+            self.wait_for(AsyncAgent.prepare)
         except BaseException:
             self.close()
             raise

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from planner_executor.graph.chat_models.retry import is_time_zone
 from planner_executor.graph.chat_models.settings import ROLES
-from planner_executor.graph.context import Services
+from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.errors import ConfigError, PolicyError
 from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
@@ -232,11 +232,11 @@ def budget_of(given: Any) -> Budget:
     return budget
 
 
-def check(services: Services, policy: Any = None, config: str | Path | None = None) -> None:
+def check(equipment: Equipment, policy: Any = None, config: str | Path | None = None) -> None:
     """Check that models, tools and policy are consistent, and that no tool can write policy, settings or ledger.
 
     Args:
-        services: Services of the graph.
+        equipment: What the graph works with.
         policy: The source of the policy; a path is a file that tools must not reach.
         config: The settings file, which tools must not reach either, nor the default path if none is given.
 
@@ -244,21 +244,21 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
         ConfigError: A rule or a limit names something unknown, a model has no price under a cost budget, or a tool
             could write the policy, the settings, the list of trusted files, the key that seals runs, or code.
     """
-    for path, why in _strange_rules(services):
+    for path, why in _strange_rules(equipment):
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
-    for tool in services.settings.budget.calls:
-        if tool not in services.every_tool.specs and tool not in absent_in(services.every_tool.specs):
-            raise ConfigError(f"budget: calls.{tool} {_unknown_tool(services.every_tool.specs)}")
-    for tool in services.settings.look:
-        if tool not in (*services.toolbox.specs, *LOOKS) and tool not in absent_in(services.toolbox.specs):
-            raise ConfigError(f"look: {tool} {_unknown_tool(services.toolbox.specs)}")
-    services.check_prices()
+    for tool in equipment.settings.budget.calls:
+        if tool not in equipment.every_tool.specs and tool not in absent_in(equipment.every_tool.specs):
+            raise ConfigError(f"budget: calls.{tool} {_unknown_tool(equipment.every_tool.specs)}")
+    for tool in equipment.settings.look:
+        if tool not in (*equipment.toolbox.specs, *LOOKS) and tool not in absent_in(equipment.toolbox.specs):
+            raise ConfigError(f"look: {tool} {_unknown_tool(equipment.toolbox.specs)}")
+    equipment.check_prices()
     # A tool that could write one of these files would set its own rules, or forge what is on record.
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None
     for file in (policy, settings_file(config).path, store_path(), key_file):
         if isinstance(file, str | Path):
-            check_reach(services.every_tool.specs, file)
-    check_imports(services.every_tool.specs)
+            check_reach(equipment.every_tool.specs, file)
+    check_imports(equipment.every_tool.specs)
 
 
 def check_imports(tools: Mapping[str, ToolSpec]) -> None:
@@ -306,12 +306,12 @@ def _writers(tools: Mapping[str, ToolSpec]) -> dict[str, str]:
     return found
 
 
-def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
+def _strange_rules(equipment: Equipment) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield (location, reason) for policy rules that match no tool or model.
 
     A rule about a tool whose extra is missing here is kept for the machine that has it.
     """
-    rules, specs = services.settings.policy, services.every_tool.specs
+    rules, specs = equipment.settings.policy, equipment.every_tool.specs
     unknown = _unknown_tool(specs)
     names = {*specs, *absent_in(specs)}
     named: Mapping[tuple[str, ...], Iterable[str]] = {
@@ -333,7 +333,7 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
     strange = [name for name in rules.leaving_previews if name not in names]
     yield from ((("leaving_previews",), f"names {name!r}, which {unknown}") for name in strange)
-    known = {*names, *services.models.names, *rules.prices}
+    known = {*names, *equipment.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]
     why = "is neither a tool nor a model; a model that clients may choose needs a price"
     yield from ((("rates", name), why) for name in strange)

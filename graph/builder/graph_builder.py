@@ -5,8 +5,6 @@ import warnings
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError
-from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
@@ -19,15 +17,7 @@ from langgraph.runtime import get_runtime
 
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.builder.client_schema import context_schema
-from planner_executor.graph.builder.configuration import (
-    check,
-    check_reach,
-    identity_in_file,
-    looks_in_file,
-    policy_named,
-    settings_of,
-)
-from planner_executor.graph.builder.import_guard import guard_imports
+from planner_executor.graph.builder.options import NAME, Options, options_of
 from planner_executor.graph.builder.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
@@ -39,38 +29,28 @@ from planner_executor.graph.builder.routing import (
     after_replanner,
     after_review,
 )
-from planner_executor.graph.builder.user_tools import GivenPacks, Tool, adapter_named, toolset_of
+from planner_executor.graph.builder.user_tools import GivenPacks, Tool
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.calls.toolbox import Toolbox
-from planner_executor.graph.chat_models.roles import role_models
-from planner_executor.graph.chat_models.settings import ModelSpec, Role
+from planner_executor.graph.chat_models.settings import ModelSpec
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints, let_keep
 from planner_executor.graph.client_context import Context
 from planner_executor.graph.context import Services
-from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.lifetime import LoopThread
 from planner_executor.graph.nodes.review.calls import with_settled_calls
-from planner_executor.graph.notices.addresses import addresses_of
+from planner_executor.graph.notices.addresses import Addresses
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.observing.observed import observed
-from planner_executor.graph.observing.otel_export import with_exported_spans
-from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.library import Library
-from planner_executor.graph.playbooks.folder import folder_of, library_of
 from planner_executor.graph.settings.identity import Adapter
 from planner_executor.graph.settings.settings import GivenSettings
-from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.state import Input, State, StateUpdate
-from planner_executor.graph.words.name_list import right_name
 
 if TYPE_CHECKING:
     from planner_executor.graph.notices.notifier import Notifier
 
 Graph = BoundedGraph
-NAME = "planner-executor"
 EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
     "planner": (after_planner, AFTER_PLANNER),
     "review": (after_review, AFTER_REVIEW),
@@ -176,49 +156,52 @@ def build_graph(
     Raises:
         ConfigError: A setting, a model or a tool is invalid; the message names it.
     """
-    roles: dict[Role, ModelSpec | None] = {
-        "planner": planner,
-        "executor": executor,
-        "replanner": replanner,
-        "judge": judge,
-    }
-    _check_names(settings)
-    policy = policy_named(settings.get("policy"), config)
-    chosen = settings_of({"look": looks_in_file(config), **settings, "policy": policy})
-    toolset = toolset_of(tools, pack, config)
-    everything, held_back = Toolbox(toolset.tools), {*toolset.reserve, *reserve}
-    opened = ledger_of(ledger, checkpointer, partial(check_reach, everything.specs))
-    notifier = notifier_of(config, opened)
-    observers = [*with_exported_spans(observers), *([notifier] if notifier is not None else [])]
-    services = Services(
-        settings=chosen,
-        toolbox=everything.only({*everything} - held_back),
-        reserve=everything.only(held_back),
-        models=role_models(roles, config, executors, client_models),
-        ledger=observed(opened, observers),
-        turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
-        identity=identity or identity_adapter(config, toolset.tools),
-        library=playbooks_in_file(config, everything.specs),
-        notifier=notifier,
+    options = options_of(
+        planner=planner,
+        executor=executor,
+        replanner=replanner,
+        judge=judge,
+        executors=executors,
+        client_models=client_models,
+        config=config,
+        tools=tools,
+        pack=pack,
+        reserve=reserve,
+        keep_checkpoints=keep_checkpoints,
+        observers=observers,
+        identity=identity,
+        name=name,
+        **settings,
     )
-    check(services, policy, config)
-    guard_imports(services.toolbox.specs)
-    if keep_checkpoints is not None:
-        let_keep(checkpointer, keep_checkpoints)
-    _warn_if_lax(checkpointer)
-    return compiled(services, checkpointer, name)
+    return graph_with(options, checkpointer, ledger)
 
 
-def _check_names(settings: Collection[str]) -> None:
-    """Check that the other arguments of `build_graph` are settings.
+def graph_with(
+    options: Options, checkpointer: BaseCheckpointSaver[Any] | None, ledger: str | Path | Ledger | None
+) -> Graph:
+    """Return the graph with checked options.
 
     Raises:
-        ConfigError: One is not.
+        ConfigError: One does not fit the checkpointer, or a tool can write the ledger.
     """
-    known = [*signature(build_graph).parameters, *GivenSettings.__annotations__]
-    if unknown := sorted(set(settings) - set(known)):
-        known.remove("settings")
-        raise ConfigError(f"{unknown[0]}: unknown argument; {right_name(unknown[0], known)}")
+    equipment = options.equipment
+    opened = ledger_of(ledger, checkpointer, options.check_file)
+    notifier = notifier_of(options.addresses, opened)
+    services = Services(
+        settings=equipment.settings,
+        toolbox=equipment.toolbox,
+        models=equipment.models,
+        reserve=equipment.reserve,
+        identity=equipment.identity,
+        library=equipment.library,
+        ledger=observed(opened, [*options.observers, *([notifier] if notifier is not None else [])]),
+        turns=process_rate_limiter(equipment.settings.policy.rates, SHORT_WAIT_S),
+        notifier=notifier,
+    )
+    if options.keep_checkpoints is not None:
+        let_keep(checkpointer, options.keep_checkpoints)
+    _warn_if_lax(checkpointer)
+    return compiled(services, checkpointer, options.name)
 
 
 def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, name: str = NAME) -> Graph:
@@ -287,37 +270,13 @@ def _in_a_loop() -> bool:
     return True
 
 
-def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapter | None:
-    """Return the adapter that the settings file names.
-
-    Raises:
-        ConfigError: It cannot be imported, one of the tools can write it, or the file is not trusted.
-    """
-    named = identity_in_file(config)
-    return adapter_named(named, Toolbox(tools).specs) if named is not None else None
-
-
-def notifier_of(config: str | Path | None, ledger: Callable[[], Awaitable[Ledger]]) -> "Notifier | None":
-    """Return the sender of notices, None if the settings file names no addresses.
-
-    Raises:
-        ConfigError: Its table `[notify]` is invalid, or the file is not trusted.
-    """
-    if (addresses := addresses_of(config)) is None:
+def notifier_of(addresses: Addresses | None, ledger: Callable[[], Awaitable[Ledger]]) -> "Notifier | None":
+    """Return the sender of notices to these addresses, None without any."""
+    if addresses is None:
         return None
     from planner_executor.graph.notices.notifier import Notifier
 
     return Notifier(ledger, addresses)
-
-
-def playbooks_in_file(config: str | Path | None, tools: Mapping[str, ToolSpec]) -> Library:
-    """Return the playbooks that planners may choose: those of the settings file's folder, see `library_of`.
-
-    Raises:
-        ConfigError: The name of the folder is no text.
-    """
-    folder = folder_of(settings_file(config))
-    return library_of(folder, tools) if folder is not None and folder.is_dir() else {}
 
 
 def _warn_if_lax(checkpointer: Any) -> None:
@@ -332,5 +291,5 @@ def _warn_if_lax(checkpointer: Any) -> None:
         warnings.warn(
             "the checkpointer's serializer revives any type named in its rows; "
             "pass serde=JsonPlusSerializer(allowed_msgpack_modules=None)",
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -18,14 +18,12 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.checkpoints.saver import SharingSaver
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.address import is_address
-from planner_executor.graph.ledger.database_name import IN_MEMORY
+from planner_executor.graph.ledger.database_name import DATABASE, IN_MEMORY
 from planner_executor.graph.ledger.drivers import file_of, open_ledger
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.seal import key_from_environment
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
 from planner_executor.graph.ledger.sqlite.file import prepare, used
-
-DATABASE = "planner-executor.db"
 
 _in_memory: WeakKeyDictionary[Any, Ledger] = WeakKeyDictionary()
 
@@ -56,7 +54,7 @@ async def open_checkpointer(database: str | Path) -> AsyncIterator[BaseCheckpoin
 
 @asynccontextmanager
 async def _in_postgres(address: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    open_ledger(address)  # says which packages are missing
+    await run_sync(lambda: open_ledger(address))  # says which packages are missing
     # Files are read, on another thread.
     load = await run_sync(lambda: import_module("planner_executor.graph.checkpoints.postgres_saver"))
     async with load.open_postgres_saver(address) as saver:
@@ -137,7 +135,7 @@ def _located(saver: AsyncSqliteSaver, check: Callable[[str], None]) -> Callable[
         if not found:
             async with saver.conn.execute("PRAGMA database_list") as cursor:
                 file = _file_of(list(await cursor.fetchall()))
-            ledger = open_ledger(file, key) if file else _ledger_in_memory(saver)
+            ledger = await run_sync(lambda: open_ledger(file, key) if file else _ledger_in_memory(saver))
             await run_sync(lambda: _vet(ledger, check))
             if not found:
                 found.append(ledger)

@@ -67,7 +67,7 @@ class ActorOptions:
 
         if identity_in_file(settings.get("config")) is None:
             return named(self.by)
-        from planner_executor.graph.builder.graph_builder import identity_adapter
+        from planner_executor.graph.builder.options import identity_adapter
         from planner_executor.graph.cli.setup import Setup
 
         tools = Setup.default().changed(**settings).tools()

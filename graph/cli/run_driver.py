@@ -164,7 +164,7 @@ def _refused_late(decisions: DecisionSource, run: Run, build: Build) -> str:
     """
     if recorded_run(decisions.database, run.id).record.review_state.last_expired is None:
         return ""
-    from planner_executor.graph.builder.graph_builder import identity_adapter  # heavy
+    from planner_executor.graph.builder.options import identity_adapter  # heavy
 
     with build() as built:
         by = named(decisions.by, identity_adapter(built.get("config"), built["tools"]))

@@ -16,8 +16,7 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
-from planner_executor.graph.checkpoints.checkpoint import ledger_of
-from planner_executor.graph.context import Services
+from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.errors import SuiteError
 from planner_executor.graph.evaluation.arms import arm_setups, for_any_plan
 from planner_executor.graph.evaluation.assessment import case_faults
@@ -97,10 +96,8 @@ def checked_runner(runner: TrialRunner, models: RoleModels) -> tuple[TrialRunner
         if not suite.budget.names and {name for arm in runner.arms.values() for name in arm.models.names} != {OFFLINE}:
             raise SuiteError(suite.name, "it has no budget; add one, such as tokens=200000")
         settings = runner.settings("replanning", toolbox.specs, Path(empty), suite.run_budget.within(suite.budget))
-        # A graph needs a ledger to be checked; this one is in memory, and nothing is written to it.
-        nowhere = ledger_of(None, None, lambda _: None)
         for arm in runner.arms.values():
-            check(Services(settings, toolbox, arm.models, nowhere, runner.rate_limiter))
+            check(Equipment(settings, toolbox, arm.models))
     for case in suite.cases:
         if isinstance(case, PlaybookCase) and any(arm.kind != "playbook" for arm in runner.arms.values()):
             try:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from planner_executor.graph.ledger.address import is_address, shown_address
 
+DATABASE = "planner-executor.db"
 IN_MEMORY = ":memory:"
 UNNAMED = "the name of the database is blank; name a file, such as runs.db, or postgresql://..."
 OF_SQLITE = (

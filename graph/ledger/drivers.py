@@ -9,7 +9,6 @@ from planner_executor.graph.ledger.database_name import IN_MEMORY, name_fault
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
-from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 
 PACKAGES = "a PostgreSQL database needs packages: pip install '.[postgres]' in the folder of planner-executor"
 Driver = Callable[[str, SealKey | None], RunStore]
@@ -19,6 +18,12 @@ def _in_memory(_address: str, key: SealKey | None) -> RunStore:
     from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 
     return MemoryLedger(key)
+
+
+def _in_file(path: str, key: SealKey | None) -> RunStore:
+    from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+
+    return SqliteLedger(path, key)
 
 
 def _in_postgres(address: str, key: SealKey | None) -> RunStore:
@@ -53,9 +58,13 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
     if fault := name_fault(text):
         raise ConfigError(fault)
     scheme, _, _ = text.partition("://")
-    return DRIVERS.get(scheme, _misspelt if is_address(text) else SqliteLedger)(text, key)
+    return DRIVERS.get(scheme, _misspelt if is_address(text) else _in_file)(text, key)
 
 
 def file_of(ledger: Ledger) -> str | None:
     """Return the path of a ledger's file, or None if the ledger has no file on this machine."""
+    if ledger.name == IN_MEMORY:
+        return None
+    from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+
     return ledger.name if isinstance(ledger, SqliteLedger) else None

@@ -6,16 +6,19 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 from weakref import finalize
 
-from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_key import RunKey
 
-Observer = Callable[[RunKey, Sequence[Draft]], None]
+if TYPE_CHECKING:
+    from planner_executor.graph.record.events import Draft
+
+Observer = Callable[[RunKey, "Sequence[Draft]"], None]
 """Called with a run and newly written events, in order, on the observer's own thread."""
 
 _Outcome = asyncio.Future[Exception | None]
-_Item = tuple[contextvars.Context, RunKey, Sequence[Draft], _Outcome]
+_Item = tuple[contextvars.Context, RunKey, "Sequence[Draft]", _Outcome]
 _Queue = queue.SimpleQueue[_Item | None]
 
 
@@ -27,7 +30,7 @@ class Listener:
         self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def notify(self, run: RunKey, drafts: Sequence[Draft]) -> _Outcome:
+    def notify(self, run: RunKey, drafts: "Sequence[Draft]") -> _Outcome:
         """Queue events for the observer; the future holds its exception, or None.
 
         The observer runs in a copy of the caller's context, so that tracing stays connected.

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import known_state, state_of
 from planner_executor.graph.ledger.run_store import RunStore
-from planner_executor.graph.ledger.seal import key_from_environment
+from planner_executor.graph.ledger.seal import SealKey, key_from_environment
 from planner_executor.graph.ledger.values import answer_from_results, value_of
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.plain_text.sanitize import is_utf8
@@ -222,14 +223,14 @@ def _answer(record: RunState) -> StepResult:
 
 
 @asynccontextmanager
-async def open_runs(database: str | Path) -> AsyncIterator[Runs]:
-    """Open a database's ledger.
+async def open_runs(database: str | Path, key: SealKey | None = None) -> AsyncIterator[Runs]:
+    """Open a database's ledger; runs are sealed with the environment's key by default.
 
     Raises:
         LedgerKeyError: The key that seals runs cannot be used.
         LedgerUnavailableError: On first use, if the file cannot be opened.
     """
-    ledger = open_ledger(database, key_from_environment())
+    ledger = await run_sync(lambda: open_ledger(database, key or key_from_environment()))  # it imports a driver
     try:
         yield Runs(ledger)
     finally:

@@ -97,6 +97,11 @@ def test_who_comes_second_with_an_approval_learns_who_decided(agent: Agent) -> N
         ("openai:gpt-5", {}, "looks like a model; name the model with planner='openai:gpt-5'"),
         ("runs.db", {"checkpointer": True}, "checkpointer cannot be given"),
         ("runs.db", {"ledger": "other.db"}, "ledger cannot be given"),
+        (" ", {}, "the name of the database is blank"),
+        ("runs.db", {"planer": "offline"}, "planer: unknown argument; did you mean planner"),
+        ("runs.db", {"approval": "perhaps"}, "approval must be one of"),
+        (":memory:", {"planner": "nobody:gpt-5"}, "no provider 'nobody'"),
+        (":memory:", {"keep_checkpoints": "some"}, "keep_checkpoints must be one of"),
     ],
 )
 def test_what_an_agent_cannot_be_opened_with_is_said_before_a_file_is_made(
