@@ -68,7 +68,7 @@ def on_the_desk(path: Path, runs: list[str]) -> dict[str, tuple[int, float, int]
 
 def test_every_surface_says_the_same_tokens_and_dollars_of_whole_runs(database: Path) -> None:
     with agent_on(database) as agent:
-        listed = {run.id: run for run in agent.list().runs}
+        listed = {run.id: run for run in agent.list()}
         logs = {run: agent.log(run) for run in listed}
         audits = {run: agent.audit(run).to_json()["costs"] for run in listed}
 
@@ -96,7 +96,7 @@ def test_every_surface_says_the_same_tokens_and_dollars_of_whole_runs(database: 
 def test_a_fork_is_compared_without_what_it_inherited(database: Path) -> None:
     with agent_on(database) as agent:
         fork = next(
-            run.id for run in agent.list().runs if run.id.endswith(".1") and run.thread not in ("whole", "again")
+            run.id for run in agent.list() if run.id.endswith(".1") and run.thread not in ("whole", "again")
         )
 
     said = recorded_run(database, fork).record.said
@@ -113,7 +113,7 @@ def test_the_metrics_are_the_sum_of_the_list(database: Path) -> None:
     for (name, _), count in asyncio.run(read()).counts.items():
         counts[name] += count  # type: ignore[assignment]
     with agent_on(database) as agent:
-        listed = agent.list().runs
+        listed = agent.list()
 
     assert counts["tokens_total"] == sum(run.tokens for run in listed)
     assert counts["cost_usd_total"] == pytest.approx(sum(run.cost_usd for run in listed))

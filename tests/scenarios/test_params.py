@@ -149,4 +149,4 @@ def test_a_playbook_is_not_started_with_other_tools_or_without_its_values(agent:
         agent.start("g", params={"who": "ann@b"})
     with pytest.raises(InputError, match="say what is to be done"):
         agent.start()
-    assert not agent.list().runs and not tools.calls
+    assert not agent.list() and not tools.calls

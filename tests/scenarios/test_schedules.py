@@ -113,8 +113,8 @@ async def test_two_workers_start_each_due_run_once_and_nobody_is_asked_twice(hou
         assert await house.statuses(agent) == ["succeeded"] * 4 and len(house.tools.calls) == 4
         runs = await agent.list()
         assert len({run.thread for run in runs}) == 4
-        assert runs.runs[0].tags == ("pay",)
-        run = await agent.show(runs.runs[0].id)
+        assert runs[0].tags == ("pay",)
+        run = await agent.show(runs[0].id)
         assert "approved ahead by" in run.approved_ahead[0]
         assert (await agent.log(run.id)).events[0].payload["started_by"] == "schedule:monthly"
         assert sum("has started run" in said for said in house.said) == 4
