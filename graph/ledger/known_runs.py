@@ -27,9 +27,25 @@ MOST_STATES = 4_096
 """So many states that no node has taken up yet are remembered; the oldest go first."""
 
 
+class Handed:
+    """A value that a node leaves for the next one, with all that it was made of; it is taken once."""
+
+    def __init__(self) -> None:
+        self._left: tuple[Any, tuple[Any, ...]] | None = None
+
+    def leave(self, value: Any, *of: Any) -> None:
+        """Leave a value that was made of this."""
+        self._left = value, of
+
+    def take(self, *of: Any) -> Any:
+        """Return the value that was left, None if it was made of something else."""
+        left, self._left = self._left, None
+        return left[0] if left is not None and left[1] == of else None
+
+
 @dataclass(frozen=True)
 class KnownRun:
-    """A run as its events up to `record.seq` leave it, and the models of its plans.
+    """A run as its events up to `record.seq` leave it, the models of its plans, and the request to be shown next.
 
     `interrupted` is what the last node was interrupted with, after the event of that number.
     """
@@ -37,6 +53,7 @@ class KnownRun:
     key: RunKey
     record: RunState
     plans: RecordedPlans = field(default_factory=RecordedPlans)
+    request: Handed = field(default_factory=Handed)
     interrupted: tuple[int, tuple[Any, ...]] = (0, ())
 
     @property

@@ -25,7 +25,7 @@ from planner_executor.graph.nodes.review.message import is_announced, message_of
 from planner_executor.graph.nodes.review.outcome import Outcome, outcome_of
 from planner_executor.graph.nodes.review.people import is_open
 from planner_executor.graph.nodes.review.reasons import check_reasons
-from planner_executor.graph.nodes.review.request import cause_of_asking_anew, request_about
+from planner_executor.graph.nodes.review.request import cause_of_asking_anew, leave_request, request_of
 from planner_executor.graph.nodes.review.standing import approved_ahead, passed_ahead
 from planner_executor.graph.nodes.review.step_changes import take_changes
 from planner_executor.graph.nodes.review.subject import Subject, plan_in, subject_of
@@ -131,7 +131,7 @@ class Review:
         A resumed node starts again, and `interrupt` then returns the response, possibly to an older request
         (docs/decisions/0004-old-answers.md).
         """
-        run = writer.run
+        run, made = writer.run, request
         request = with_comments_of_chat(run, request, state)
         if (given := run.record.review_state.response) is not None:
             return await self._taken_up(writer, subject, request, given)
@@ -144,6 +144,7 @@ class Review:
             if not await done_aside(_steps(subject), stands):
                 # Round by the planner, unless another node has just gone there: a client's `goto` lets two nodes run
                 # at once. One of them waits here, or they would take turns for ever.
+                leave_request(run, subject, made)
                 way: Route = "review" if route_of(state) == "announce" else "announce"
                 return await _announced(run, request, subject, way)
             if shown is None:
@@ -254,7 +255,7 @@ def _shown_here(run: RunContext, request: ReviewRequest) -> RecordedRequest | No
 
 
 async def _request(run: RunContext, subject: Subject) -> ReviewRequest:
-    return await done_aside(_steps(subject), partial(request_about, run, subject))
+    return await done_aside(_steps(subject), partial(request_of, run, subject))
 
 
 def _steps(subject: Subject) -> int:

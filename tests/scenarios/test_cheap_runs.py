@@ -1,5 +1,6 @@
 """A small run is cheap: what is constant for a graph is worked out once and stored once."""
 
+import asyncio
 import gc
 import json
 import sqlite3
@@ -8,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -17,13 +19,16 @@ from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.ledger.sqlite.database import Database
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.nodes.review import message, request
+from planner_executor.graph.nodes.review.request import request_about
 from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events.run import Configuration
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.runs.runs import Runs
-from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
 """A run as commit 1a8e0ba exported it: settings, tools and prompts stand in its events."""
@@ -86,6 +91,37 @@ def test_a_run_of_one_step_asks_the_ledger_sixteen_times_with_so_many_statements
         graph.invoke(Command(resume="approve"), on_thread(name))
 
     assert (counting.asked, counting.statements) == (16, 121)
+
+
+@pytest.mark.parametrize(("answers", "made_at"), [(["approve"], [4, 5]), (["", "approve"], [4, 5, 6, 7])])
+def test_a_request_is_made_when_it_is_announced_and_when_it_is_answered(
+    monkeypatch: pytest.MonkeyPatch, answers: list[str], made_at: list[int]
+) -> None:
+    made: list[int] = []
+
+    def noted(run: Any, subject: Any) -> Any:
+        made.append(run.record.seq)
+        return request_about(run, subject)
+
+    for module in (message, request):
+        monkeypatch.setattr(module, "request_about", noted)
+    graph = build_graph(ScriptedModel([PLAN]), tools=own_tools(), checkpointer=InMemorySaver())
+    graph.invoke({"goal": "g"}, on_thread("t"))
+    for answer in answers:
+        state = graph.invoke(Command(resume=answer), on_thread("t"))
+
+    assert (state["status"], made) == ("succeeded", made_at)
+
+
+def test_what_happens_between_the_announcement_of_a_request_and_the_review_is_in_it(tmp_path: Path) -> None:
+    ledger = SqliteLedger(tmp_path / "runs.db")
+    graph = build_graph(ScriptedModel([PLAN]), tools=own_tools(), checkpointer=InMemorySaver(), ledger=ledger)
+    graph.invoke({"goal": "g"}, on_thread("t"), interrupt_before=["review"])
+    skipped = drafted("step_skipped", {"approver": "ann"}, "a")
+    asyncio.run(ledger.write(RunKey("t", 1), [skipped], after=0))
+    asked = graph.invoke(None, on_thread("t"))["__interrupt__"][0].value
+
+    assert "1 skipped" in asked["action_requests"][0]["description"]
 
 
 def requests() -> int:

@@ -95,9 +95,7 @@ def test_every_surface_says_the_same_tokens_and_dollars_of_whole_runs(database: 
 
 def test_a_fork_is_compared_without_what_it_inherited(database: Path) -> None:
     with agent_on(database) as agent:
-        fork = next(
-            run.id for run in agent.list() if run.id.endswith(".1") and run.thread not in ("whole", "again")
-        )
+        fork = next(run.id for run in agent.list() if run.id.endswith(".1") and run.thread not in ("whole", "again"))
 
     said = recorded_run(database, fork).record.said
 

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.nodes.review.calls import calls_for
-from planner_executor.graph.nodes.review.request import request_about
+from planner_executor.graph.nodes.review.request import leave_request, request_about
 from planner_executor.graph.nodes.review.subject import Subject, uncertain_calls
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plain_text.markdown import code
@@ -38,8 +38,9 @@ HOW_TO_REJECT = "To reject, write a reason: some chat clients send an empty reje
 
 def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) -> AIMessage:
     """Return the message of the node before review: the request, or the plan if there will be no request."""
-    calls = uncertain_calls(run.record, list(uncertain))
-    request = request_about(run, Subject(plan.to_json(), plan, uncertain=calls))
+    subject = Subject(plan.to_json(), plan, uncertain=uncertain_calls(run.record, list(uncertain)))
+    request = request_about(run, subject)
+    leave_request(run, subject, request)
     if request.actions:
         return message_of(run, request)
     record = run.record

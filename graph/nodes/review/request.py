@@ -60,6 +60,26 @@ GIVEN_CHARACTERS = 400
 """How much of a result that a person gave is shown with the plan that rests on it."""
 
 
+def request_of(run: RunContext, subject: Subject) -> ReviewRequest:
+    """Return the request that the node before has announced if it would be the same now, else a new one.
+
+    An answer is always compared with a new one: nothing is left across an interrupt.
+    """
+    left: ReviewRequest | None = run.request.take(*_rests_on(run, subject))
+    return request_about(run, subject) if left is None else left
+
+
+def leave_request(run: RunContext, subject: Subject, request: ReviewRequest) -> None:
+    """Leave a request that was made of this for the next node."""
+    run.request.leave(request, *_rests_on(run, subject))
+
+
+def _rests_on(run: RunContext, subject: Subject) -> tuple[Any, ...]:
+    """Return all that a request rests on: the record up to its last event, and what stands in no event."""
+    asked = subject.plan, subject.digest, subject.issues, subject.uncertain, subject.planned
+    return run.record.seq, run.services, run.terms_here, *asked
+
+
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     """Return the request, without actions if nothing needs a person, with the last error if it is repeated."""
     record, plan, terms = run.record, subject.plan, run.terms

@@ -10,6 +10,7 @@ import planner_executor.graph.nodes.run.imports  # noqa: F401
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import OtherTermsError
+from planner_executor.graph.ledger.known_runs import Handed
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import values_of
 from planner_executor.graph.plan.issues import Issue
@@ -68,6 +69,7 @@ class RunContext:
     goes_on: bool = False
     terms_here: Comparison | None = None
     plans: RecordedPlans = field(default_factory=RecordedPlans, repr=False)
+    request: Handed = field(default_factory=Handed, repr=False)
     _terms: ExecutionTerms | None = field(default=None, init=False, repr=False)
 
     def require_terms(self) -> None:

@@ -124,7 +124,8 @@ async def _run_context(
 ) -> RunContext:
     key, record, invocation = run.key, run.record, invocation_of(get_config())
     held, terms = await held_to_terms(services, ledger, record.assignment)
-    found = RunContext(held, ledger, key, record, checkpoint_id(), shown, named, invocation, goes_on, terms, run.plans)
+    at, kept = checkpoint_id(), (run.plans, run.request)
+    found = RunContext(held, ledger, key, record, at, shown, named, invocation, goes_on, terms, *kept)
     await done_aside(record.size, found.recorded_plan)  # it is kept, and each node asks for it on the event loop
     return found
 

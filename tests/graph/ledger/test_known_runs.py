@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.ledger import known_runs
-from planner_executor.graph.ledger.known_runs import KnownRun, KnownRuns
+from planner_executor.graph.ledger.known_runs import Handed, KnownRun, KnownRuns
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
@@ -75,6 +75,23 @@ async def test_the_next_node_has_the_models_of_the_plans_too() -> None:
         assert (await node(runs, ledger)).plans is first.plans
         await write(ledger, REDACTED)
         assert (await node(runs, ledger)).plans is not first.plans
+
+
+def test_what_a_node_leaves_is_taken_once_and_only_if_it_was_made_of_the_same() -> None:
+    handed = Handed()
+    handed.leave("a", 1, [2])
+    assert [handed.take(1, [2]), handed.take(1, [2])] == ["a", None]
+    handed.leave("b", 1, [2])
+    assert [handed.take(1, [3]), handed.take(1, [2])] == [None, None]
+
+
+async def test_a_request_is_handed_on_with_the_run_unless_a_value_was_redacted() -> None:
+    async with known() as (ledger, runs):
+        (await node(runs, ledger)).request.leave("asked", 2)
+        assert (await node(runs, ledger)).request.take(2) == "asked"
+        (await node(runs, ledger)).request.leave("asked", 2)
+        await write(ledger, REDACTED)
+        assert (await node(runs, ledger)).request.take(2) is None
 
 
 async def test_a_node_that_fails_hands_nothing_on() -> None:

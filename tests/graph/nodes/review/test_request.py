@@ -1,4 +1,4 @@
-"""Why an answer is none to the request that is shown by now: each cause has words of its own."""
+"""A request is handed on while nothing changes that it rests on; why an answer is none to one that is shown by now."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.nodes.review.request import cause_of_asking_anew
+from planner_executor.graph.ledger.known_runs import Handed
+from planner_executor.graph.nodes.review import request
+from planner_executor.graph.nodes.review.request import cause_of_asking_anew, leave_request, request_of
+from planner_executor.graph.nodes.review.subject import Subject
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.events import ReviewRequested
 from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
@@ -35,3 +40,38 @@ def test_a_request_that_is_asked_again_names_its_own_cause(before: Any, now: Any
     run: Any = SimpleNamespace(record=record, terms_here=terms)
 
     assert cause in cause_of_asking_anew(run, now)
+
+
+STEP = Step(id="a", objective="o", tool="pay", args={"n": 1})
+SUBJECT = Subject({}, Plan(steps=(STEP,)))
+SAME: dict[str, Any] = {"seq": 4, "services": "s", "terms_here": None, "subject": SUBJECT}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"seq": 5},
+        {"services": "stricter"},
+        {"terms_here": TIGHTER},
+        {"subject": replace(SUBJECT, plan=Plan(steps=(STEP.model_copy(update={"args": {"n": True}}),)))},
+        {"subject": replace(SUBJECT, plan=None)},
+        {"subject": replace(SUBJECT, issues=(Issue("a", "args", "no"),))},
+        {"subject": replace(SUBJECT, planned=False)},
+        {"subject": replace(SUBJECT, uncertain=("a call",))},
+    ],
+)
+def test_a_request_is_handed_on_unless_what_it_rests_on_has_changed(
+    monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+) -> None:
+    handed = Handed()
+
+    def run(seq: int, services: str, terms_here: Any, **_: Any) -> Any:
+        record = SimpleNamespace(seq=seq)
+        return SimpleNamespace(record=record, services=services, terms_here=terms_here, request=handed)
+
+    monkeypatch.setattr(request, "request_about", lambda *_: "another one")
+    now = {**SAME, **changed}
+    leave_request(run(**SAME), SUBJECT, PLAN)
+
+    assert request_of(run(**now), now["subject"]) == ("another one" if changed else PLAN)
