@@ -67,12 +67,10 @@ def part_of_event(data: EventData | None) -> Part:
             return Part.ANSWERS | Part.FOLLOWS | Part.LISTED
         case Voted() | LateAnswer() | RunReopened():
             return Part.FOLLOWS | Part.LISTED
-        case ResponseGiven() | StepSkipped():
+        case ResponseGiven() | StepSkipped() | ResultSupplied() | ReviewExpired():
             return Part.ANSWERS | Part.LISTED
-        case PlanRevised() | ReviewRequested() | ReviewEscalated() | ReviewExpired():
+        case PlanRevised() | ReviewRequested() | ReviewEscalated():
             return Part.LISTED
-        case ResultSupplied():
-            return Part.ANSWERS
         case Paused():
             return Part.FOLLOWS
         case (

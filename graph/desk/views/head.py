@@ -73,4 +73,5 @@ def answers_of(names: Sequence[str], *, is_gate: bool, is_call: bool, can_approv
 def _takes(work: Mapping[str, Any]) -> Iterator[str]:
     if calls := work.get("tool_calls"):
         yield f"At most {calls} tool call{'s' * (calls != 1)}."
-    yield takes_in_words(work.get("takes", {}))
+    if told := takes_in_words(work.get("takes", {})):
+        yield told

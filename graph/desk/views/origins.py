@@ -41,7 +41,9 @@ class Label:
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument as the plan has it and as the call got it, each None if absent, with its origins."""
+    """An argument as the plan has it and as the call got it, each None if absent, with its origins: several steps, or
+    one that is none.
+    """
 
     name: str
     planned: str | None
@@ -52,7 +54,7 @@ class Argument:
     @property
     def is_labelled(self) -> bool:
         """Whether the label says more than the origins do."""
-        return self.label.words != TRUST["user"] or any(origin.kind == "step" for origin in self.origins)
+        return self.label.words != TRUST["user"] or self.origins[0].kind == "step"
 
     @property
     def is_as_planned(self) -> bool:
@@ -145,5 +147,5 @@ def _origins(step: Step, name: str) -> Iterator[Origin]:
     if len(named) < len(references):  # the item of a list: it comes from wherever the list does
         named += [ref.step for ref in step.references_of_items()]
     yield from (Origin("step", one) for one in dict.fromkeys(named))
-    if not references:
+    if not named:
         yield Origin("plan")

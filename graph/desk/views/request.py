@@ -1,7 +1,7 @@
 """An open request, action by action, with the form of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
@@ -37,14 +37,14 @@ class ActionView:
     step: str
     tool: str
     tables: Sequence[Table]
-    number: int = 0
-    fields: Sequence[FormField] = ()
-    limits: Sequence[tuple[str, str]] = ()
-    call: str = ""
-    args: Sequence[FormField] = ()
-    arg_names: Sequence[str] = ()
-    origins: Mapping[str, str] = field(default_factory=dict)
-    is_new: bool = False
+    number: int
+    fields: Sequence[FormField]
+    limits: Sequence[tuple[str, str]]
+    call: str
+    args: Sequence[FormField]
+    arg_names: Sequence[str]
+    origins: Mapping[str, str]
+    is_new: bool
 
     @property
     def is_gate(self) -> bool:
@@ -67,11 +67,11 @@ class RequestView:
     plan: Mapping[str, Any] | None
     names: frozenset[str]
     can_approve: bool
-    head: Head | None = None
-    people: Table | None = None
-    reason_for: Sequence[str] = ()
-    settled: Sequence[str] = ()
-    origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    head: Head | None
+    people: Table | None
+    reason_for: Sequence[str]
+    settled: Sequence[str]
+    origins: Mapping[str, Mapping[str, str]]
 
     @property
     def answers(self) -> Sequence[Answer]:

@@ -106,23 +106,25 @@ def _attempts(shown: ShownRun, step: str) -> list[Attempt]:
             continue
         if isinstance(data, CallStarted):
             last[data.call, data.item] = len(found)
-            call = shown.record.calls.find(data.key)
-            is_uncertain = call is not None and call.is_uncertain and call.begun_seq == event.seq
+            call = shown.record.calls.by_key[data.key]
+            is_uncertain = call.is_uncertain and call.begun_seq == event.seq
             found.append(Attempt(data, event.at, visible_json(data.args.shown), None, is_uncertain))
-        elif isinstance(data, CallFinished) and (place := last.get((data.call, data.item))) is not None:
+        elif isinstance(data, CallFinished):
+            place = last[data.call, data.item]
             found[place] = replace(found[place], result=data.result)
     return found
 
 
 def _checks(shown: ShownRun, step: Step) -> Iterator[tuple[str, bool | None, str]]:
     """Yield the checks of a step with what was seen at the last one, None for what was not checked yet."""
-    seen = [event.data for event in shown.events if event.kind == StepChecked.kind and event.step == step.id]
-    last = seen[-1] if seen and isinstance(seen[-1], StepChecked) else None
-    if last is None:
+    own = (event.data_if_known for event in shown.events if event.step == step.id)
+    seen = [data for data in own if isinstance(data, StepChecked)]
+    if not seen:
         yield from ((describe_check(check), None, "") for check in step.checks)
         if step.success_criteria:
             yield step.success_criteria, None, ""
         return
+    last = seen[-1]
     yield from ((describe_check(one.check), one.met, one.seen) for one in last.checks)
     if last.judged is not None:
         yield last.judged.criterion, last.judged.met, last.judged.why
