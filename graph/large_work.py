@@ -1,10 +1,12 @@
 """Work that grows with a plan, kept off an event loop that others share (decision 152)."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TypeVar
+
+from planner_executor.tools.context_value import set_within
 
 Result = TypeVar("Result")
 
@@ -14,14 +16,9 @@ LARGE = 250
 _in_place: ContextVar[bool] = ContextVar("large work in place", default=False)
 
 
-@contextmanager
-def in_place() -> Iterator[None]:
+def in_place() -> AbstractContextManager[None]:
     """Do large work of the block where it is called: a replay must come out the same in every order of threads."""
-    token = _in_place.set(True)
-    try:
-        yield
-    finally:
-        _in_place.reset(token)
+    return set_within(_in_place, True)
 
 
 async def done_aside(size: int, work: Callable[[], Result]) -> Result:

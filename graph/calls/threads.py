@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from planner_executor.tools.context_value import set_within
+
 Result = TypeVar("Result")
 
 
@@ -26,11 +28,8 @@ _counted: contextvars.ContextVar[WaitCount | None] = contextvars.ContextVar("cou
 def counting_waits() -> Iterator[WaitCount]:
     """Count the waits for blocking work in the block, and in the tasks that are begun there."""
     counted = WaitCount()
-    token = _counted.set(counted)
-    try:
+    with set_within(_counted, counted):
         yield counted
-    finally:
-        _counted.reset(token)
 
 
 async def run_sync(work: Callable[[], Result]) -> Result:

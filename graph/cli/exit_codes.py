@@ -48,12 +48,9 @@ def report_errors(screen: Screen) -> Iterator[None]:
         give_up(sys.stdout)
         screen.complain(f"the output cannot be written: {error.strerror}")
         raise typer.Exit(STORAGE) from None
-    except LedgerError as error:
-        screen.complain(str(error))
-        raise typer.Exit(STORAGE) from None
     except AgentError as error:
         screen.complain(str(error))
-        raise typer.Exit(USAGE) from None
+        raise typer.Exit(STORAGE if isinstance(error, LedgerError) else USAGE) from None
     except Interrupted:
         raise typer.Exit(INTERRUPTED) from None
     except KeyboardInterrupt:

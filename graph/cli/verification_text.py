@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.verification import Verification
 from planner_executor.graph.words.name_list import counted
+from planner_executor.graph.words.times import local_time
 
 
 def lines(found: Verification) -> Iterator[str]:

@@ -16,8 +16,8 @@ from planner_executor.graph.record.events import Event
 from planner_executor.graph.text.drawing.statuses import ALL_LOOKS
 from planner_executor.graph.text.event_text import event_text
 from planner_executor.graph.text.review.bound import BOUND
-from planner_executor.graph.words.duration import took
 from planner_executor.graph.words.name_list import counted
+from planner_executor.graph.words.times import took
 
 LINE_CHARACTERS = 400
 STAMPED = ("desk.css", "desk.js")

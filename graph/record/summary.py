@@ -76,6 +76,11 @@ class RunSummary(NamedTuple):
         return " ".join((self.goal, self.id, *self.tags, self.started_by, *(one.words for one in effects))).casefold()
 
     @property
+    def done(self) -> str:
+        """How many steps of how many have succeeded, such as `2/3`; `-` without a plan."""
+        return f"{self.succeeded}/{self.steps}" if self.revision else "-"
+
+    @property
     def took_s(self) -> float:
         """How long the run took from its start to its end, or to its last event if it goes on, in seconds."""
         return (self.updated_at if self.ended_at is None else self.ended_at) - self.started_at

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.events import Event, PlanRevised
-from planner_executor.graph.text.table import Bundle, local, table_bundle
+from planner_executor.graph.text.table import Bundle, table_bundle
 from planner_executor.graph.words.rows import Rows
+from planner_executor.graph.words.times import local_time
 
 COLUMNS = ("revision", "at", "by", "why", "difference")
 
@@ -43,7 +44,7 @@ def revisions_in(events: Sequence[Event]) -> Revisions:
 
 
 def _row(one: Revision) -> Iterator[str]:
-    yield from (str(one.number), local(one.at), one.author, one.reason)
+    yield from (str(one.number), local_time(one.at), one.author, one.reason)
     diff = one.diff
     named = (("added", diff.added), ("changed", diff.changed), ("removed", diff.removed))
     told = [f"{word} {', '.join(ids)}" for word, ids in named if ids]

@@ -19,7 +19,8 @@ from planner_executor.graph.text.review.drawing import fitted, settled
 from planner_executor.graph.text.review.frame import is_plan, to_blocks
 from planner_executor.graph.text.review.frame import to_text as review_text
 from planner_executor.graph.text.review.html import COLUMNS, review_html
-from planner_executor.graph.text.table import Bundle, local, table_bundle
+from planner_executor.graph.text.table import Bundle, table_bundle
+from planner_executor.graph.words.times import local_time
 
 MOST_ERRORS = 20
 """How many errors of steps stand beside the picture."""
@@ -103,10 +104,7 @@ class RunView:
 
 def runs_bundle(runs: Sequence[RunSummary], following: str | None) -> Bundle:
     """Return a list of runs as a table; `following` is the value of `before` for the next page."""
-    rows = [
-        (run.id, run.status, f"{run.succeeded}/{run.steps}" if run.revision else "-", local(run.updated_at), run.goal)
-        for run in runs
-    ]
+    rows = [(run.id, run.status, run.done, local_time(run.updated_at), run.goal) for run in runs]
     more = f"there are more: list(before={following!r})" if following else ""
     return table_bundle(("run", "status", "steps", "changed", "goal"), rows, more)
 

@@ -1,6 +1,5 @@
 """Tables in notebooks, as HTML and as text."""
 
-import time
 from collections.abc import Sequence
 
 from planner_executor.graph.plain_text.columns import columns as wide
@@ -26,11 +25,6 @@ def table_bundle(columns: Sequence[str], rows: Sequence[Sequence[str]], more: st
         "text/html": html + (f"<p>{words(more)}</p>" if more else ""),
         "text/plain": "\n".join([*lines, *([escaped(more)] if more else [])]),
     }
-
-
-def local(moment: float) -> str:
-    """Return Unix seconds as local date and time."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
 
 
 def _cell(column: str, cell: str) -> str:

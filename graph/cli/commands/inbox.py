@@ -10,7 +10,6 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import on_screen
 from planner_executor.graph.cli.inbox_list import page
-from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.screen import Screen
@@ -22,6 +21,7 @@ from planner_executor.graph.runs.inbox_filter import ASKS, ORDERS, InboxFilter
 from planner_executor.graph.runs.inbox_page import Inbox
 from planner_executor.graph.text.inbox import GROUPS, Grouping, InboxRow, age_in_words, grouped, left_in_words
 from planner_executor.graph.words.name_list import counted
+from planner_executor.graph.words.times import local_time
 
 GOAL_CHARACTERS, NAME_CHARACTERS = 160, 60
 

@@ -10,6 +10,7 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import on_screen
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.run_lookup import with_run
@@ -61,9 +62,7 @@ def lines(done: Redacted) -> Iterator[str]:
 
 def _value(screen: Screen, file: Path | None) -> str:
     """Read the value; not from the command line, which other users and the shell history could see."""
-    try:
+    with file_faults("--value-file", file or "standard input"):
         if file is not None:
             return file.read_text(encoding="utf-8").strip("\n")
         return getpass.getpass("value to redact: ") if screen.interactive else sys.stdin.read().strip("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("--value-file", f"{file}: {error}") from error

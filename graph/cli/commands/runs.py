@@ -13,7 +13,6 @@ from rich.text import Text as TableText
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import db_option, program
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_list import page
 from planner_executor.graph.cli.screen import Screen, cell
@@ -24,7 +23,7 @@ from planner_executor.graph.record.run_filter import ORDERS, RunFilter, RunOrder
 from planner_executor.graph.record.run_status import STATUSES, RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.runs.run_page import RunPage
-from planner_executor.graph.words.duration import took
+from planner_executor.graph.words.times import local_time, took
 
 GOAL_CHARACTERS, NAME_CHARACTERS = 100, 24
 LEAST_ROOM = 24
@@ -121,7 +120,7 @@ def _data(run: RunSummary) -> dict[str, Any]:
 
 
 def _facts(run: RunSummary) -> tuple[str, ...]:
-    return run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M")
+    return run.id, run.status, run.done, local_time(run.updated_at, "%H:%M")
 
 
 def _more_facts(run: RunSummary) -> tuple[str, ...]:
@@ -148,7 +147,3 @@ def lines_of(found: RunPage, width: int) -> Iterator[str]:
     for run in found:
         yield GAP.join(map(one_line, _facts(run)))
         yield GAP + cut_words(one_line(run.goal), width - len(GAP))
-
-
-def _steps(run: RunSummary) -> str:
-    return f"{run.succeeded}/{run.steps}" if run.revision else "-"

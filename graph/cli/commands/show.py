@@ -9,7 +9,6 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.outcome import headline, pretty, reports
 from planner_executor.graph.cli.recorded_run import RecordedRun, recorded_run
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
@@ -24,6 +23,7 @@ from planner_executor.graph.review.response import describe_action
 from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.event_text import event_text as in_words
 from planner_executor.graph.text.event_text.values import playbook_text
+from planner_executor.graph.words.times import local_time
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 

@@ -10,13 +10,12 @@ from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.commands.skip import Step
 from planner_executor.graph.cli.exit_codes import on_screen
+from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.runs.step_changes import supply_result
-from planner_executor.graph.words.unreadable import unreadable
 
 
 @on_screen
@@ -47,7 +46,5 @@ def _text(value: str) -> str:
     """
     if not value.startswith("@"):
         return value
-    try:
+    with file_faults("VALUE", f"{value[1:]} cannot be read"):
         return Path(value[1:]).read_text("utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise InputError("VALUE", f"{value[1:]} cannot be read: {unreadable(error)}") from error

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner_executor import AsyncAgent
-from planner_executor.graph.errors import InputError, LedgerUnavailableError, NothingToDecideError
+from planner_executor.graph.errors import InputError, MissingRunError, NothingToDecideError
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.record.events import Content, Draft, ResponseGiven
@@ -136,7 +136,7 @@ async def test_a_response_to_a_run_that_waits_no_more_is_refused(house: House) -
             assert (await agent.start("more", plan=OTHER, thread=RUN.thread)).status == "waiting"
         with pytest.raises(InputError, match=r"run: t\.2 has taken the thread of t\.1 since"):
             await store_response(runs, RUN, response, ADA)
-        with pytest.raises(LedgerUnavailableError, match=r"nowhere\.1 is not in the ledger"):
+        with pytest.raises(MissingRunError, match=r"nowhere\.1 is not in the ledger"):
             await store_response(runs, RunKey("nowhere", 1), response, ADA)
 
 

@@ -1,4 +1,6 @@
-"""A span of time in words."""
+"""Times for people: a span, and a moment by the clock of this machine."""
+
+import time
 
 
 def took(seconds: float) -> str:
@@ -14,3 +16,8 @@ def took(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+def local_time(at: float, clock: str = "%H:%M:%S") -> str:
+    """Return Unix seconds as local date and time."""
+    return time.strftime(f"%Y-%m-%d {clock}", time.localtime(at))
