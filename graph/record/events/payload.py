@@ -20,9 +20,9 @@ class Payload(Coded):
 
     kind: ClassVar[str]
     version: ClassVar[int] = 1
-    is_control: ClassVar[bool] = False
-    is_aside: ClassVar[bool] = False
-    must_last: ClassVar[bool] = False
+    is_control: ClassVar[bool]
+    is_aside: ClassVar[bool]
+    must_last: ClassVar[bool]
 
     checkpoint: str | None = None
 

@@ -154,3 +154,22 @@ def test_a_draft_is_the_event_that_is_written() -> None:
 
     assert (event.kind, event.step, event.data, event.payload) == ("run_ended", "a", draft.data, draft.payload)
     assert draft.at("c1").data.checkpoint == "c1" and not draft.safe
+
+
+CONTROL = {
+    "decided", "plan_revised", "response_given", "result_supplied", "review_expired", "run_ended", "run_reopened",
+    "steered", "step_skipped",
+}  # fmt: skip
+ASIDE = {
+    "call_previewed", "configured", "late_answer", "owner_replaced", "redacted", "review_escalated", "review_reminded",
+    "standing_given", "standing_revoked", "take_over_asked", "voted",
+}  # fmt: skip
+LASTING = {
+    *CONTROL, "budget_reached", "call_asked", "late_answer", "redacted", "review_escalated", "review_requested",
+    "standing_given", "standing_revoked", "step_held", "step_uncertain", "take_over_asked", "voted",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("mark", "kinds"), [("is_control", CONTROL), ("is_aside", ASIDE), ("must_last", LASTING)])
+def test_what_changes_what_is_allowed_is_marked_so_and_all_that_people_decide_lasts(mark: str, kinds: set[str]) -> None:
+    assert {name for name, kind in TYPES.items() if getattr(kind, mark)} == kinds
