@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels, role_model
-from planner_executor.graph.context import Services, Settings
+from planner_executor.graph.context import Services
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.record.events import Draft, RunStarted
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.settings.settings import Settings
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted
 
 Result = TypeVar("Result")
