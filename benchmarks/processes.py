@@ -51,14 +51,19 @@ STARTS: Mapping[str, tuple[str, float]] = {
     "show a.1": ("import typer", 4),
     "inbox": ("import typer", 4),
 }
-FIRST_USE = "from planner_executor import Agent\nwith Agent.open(':memory:', tools=[]): pass"
+AGENT = "from planner_executor import Agent\nwith Agent.open(':memory:', tools=[]) as agent: "
+FIRST_USES: Mapping[str, tuple[str, float]] = {
+    "Agent, imported and opened": ("pass", 1.2),
+    "Agent, with a list of runs": ("agent.list()", 1.3),
+    "Agent, with a run that waits": ("agent.start('think', plan={'steps': [{'id': 'a', 'objective': 'think'}]})", 1.8),
+}
 
 
 async def starting(sizes: Sizes) -> list[Figure]:
     """Measure in turns what a command and the facade need to start, over what they stand on, in processor time."""
     command = "import sys; sys.argv = 'planner-executor {}'.split(); from planner_executor.command import main; main()"
     codes = {words: (command.format(words), beside, most) for words, (beside, most) in STARTS.items()}
-    codes["Agent, imported and opened"] = (FIRST_USE, "import langgraph.graph", 1.2)
+    codes |= {what: (AGENT + use, "import langgraph.graph", most) for what, (use, most) in FIRST_USES.items()}
     figures = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,7 +1,7 @@
 """An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -263,11 +263,10 @@ class AgentSession:
 
 
 @asynccontextmanager
-async def session_of(opened: Opened) -> AsyncIterator[AgentSession]:
-    """Open the ledger of an agent and build the graph over it."""
-    async with AsyncExitStack() as closing:
-        runs = await closing.enter_async_context(open_runs(opened.database, opened.key))
-        saver = opened.checkpointer or await closing.enter_async_context(open_checkpointer(opened.database))
+async def session_of(opened: Opened, runs: Runs) -> AsyncIterator[AgentSession]:
+    """Build the graph of an agent over its runs."""
+    kept = nullcontext(opened.checkpointer) if opened.checkpointer else open_checkpointer(opened.database)
+    async with kept as saver:
         graph = await run_sync(lambda: graph_with(opened.options, saver, runs.ledger))
         try:
             yield AgentSession(graph, runs, opened.tools, opened.options.equipment.identity)
@@ -279,5 +278,9 @@ async def session_of(opened: Opened) -> AsyncIterator[AgentSession]:
 @asynccontextmanager
 async def open_session(database: str | Path, options: AgentOptions) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
-    async with opened(database, options) as found, session_of(found) as session:
+    async with (
+        opened(database, options) as found,
+        open_runs(database, found.key) as runs,
+        session_of(found, runs) as session,
+    ):
         yield session

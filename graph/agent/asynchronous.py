@@ -74,8 +74,10 @@ class AsyncAgent:
             LedgerUnavailableError: When it is opened: the database cannot be used.
             AgentClosedError: When it is used after it was closed.
         """
-        self._opened: OpenOnUse[Opened] = OpenOnUse(shown(database), partial(opened, database, options))
-        self._open: OpenOnUse[AgentSession] = OpenOnUse(shown(database), partial(_session_of, self._opened))
+        place = shown(database)
+        self._opened: OpenOnUse[Opened] = OpenOnUse(place, partial(opened, database, options))
+        self._runs: OpenOnUse[Runs] = OpenOnUse(place, partial(_runs_of, self._opened))
+        self._open: OpenOnUse[AgentSession] = OpenOnUse(place, partial(_session_of, self._opened, self._runs))
         draw_plans()
 
     @classmethod
@@ -89,6 +91,7 @@ class AsyncAgent:
         agent = cls(runs.ledger.name)
         from planner_executor.graph.session import AgentSession
 
+        agent._runs = OpenOnUse(runs.ledger.name, lambda: nullcontext(runs))
         agent._open = OpenOnUse(runs.ledger.name, lambda: nullcontext(AgentSession(graph, runs)))
         return agent
 
@@ -119,7 +122,7 @@ class AsyncAgent:
     @property
     def runs(self) -> Runs:
         """The runs, while the agent is open."""
-        return self._open.value.runs
+        return self._runs.value
 
     def check(self) -> None:
         """Check that the agent can be used.
@@ -127,13 +130,13 @@ class AsyncAgent:
         Raises:
             AgentClosedError: It was closed, or opened before this process was forked.
         """
-        self._opened.check()
-        self._open.check()
+        for part in (self._opened, self._runs, self._open):
+            part.check()
 
     async def aclose(self) -> None:
         """Close the database and stop the MCP servers; end executing runs first."""
-        await self._open.close()
-        await self._opened.close()
+        for part in (self._open, self._runs, self._opened):
+            await part.close()
 
     async def prepare(self) -> None:
         """Check the options and open the database; the graph and all that drives runs are made on first use.
@@ -453,7 +456,7 @@ class AsyncAgent:
         The thread of a run that waited, or whose process died, tells its end too. `by` is the person who does it, as
         for `steer`.
         """
-        ended = await (await self._all_runs()).cancel(run, str(await self._actor(by)))
+        ended = await (await self._runs.get()).cancel(run, str(await self._actor(by)))
         if ended.ended:
             await (await self._open.get()).tell_end(ended)
         return ended
@@ -463,7 +466,7 @@ class AsyncAgent:
 
         `by` is the person who does it, as for `steer`.
         """
-        return await (await self._all_runs()).pause(run, str(await self._actor(by)))
+        return await (await self._runs.get()).pause(run, str(await self._actor(by)))
 
     async def steer(
         self,
@@ -519,7 +522,7 @@ class AsyncAgent:
         Raises:
             InputError: There is no such status, or the limit is less than 1.
         """
-        return await (await self._all_runs()).page(wanted)
+        return await (await self._runs.get()).page(wanted)
 
     async def inbox(
         self,
@@ -546,7 +549,7 @@ class AsyncAgent:
         Raises:
             InputError: `limit` is less than 1, `after` is no place in the inbox, or `asks` or `order` is unknown.
         """
-        runs, person = await self._all_runs(), await self._actor(for_) if for_ is not None else None
+        runs, person = await self._runs.get(), await self._actor(for_) if for_ is not None else None
         from planner_executor.graph.runs.inbox import inbox
         from planner_executor.graph.runs.inbox_filter import InboxFilter
 
@@ -560,7 +563,7 @@ class AsyncAgent:
             for_: Only among those that this person may decide, see `inbox`. Default: all.
             limit: How many open requests are looked at, the longest wait first.
         """
-        runs, person = await self._all_runs(), await self._actor(for_) if for_ is not None else None
+        runs, person = await self._runs.get(), await self._actor(for_) if for_ is not None else None
         from planner_executor.graph.runs.alike import alike_requests
         from planner_executor.graph.runs.inbox_filter import InboxFilter
 
@@ -592,7 +595,7 @@ class AsyncAgent:
             InputError: Nothing is decided, or a run to leave out is none of them.
         """
 
-        await self._open.get()
+        await self._runs.get()
         from planner_executor.graph.review.response import ReviewResponse
         from planner_executor.graph.runs.alike import decide_each
 
@@ -604,7 +607,7 @@ class AsyncAgent:
 
     async def log(self, run: str) -> Log:
         """Return a run's ledger, event by event."""
-        return await (await self._all_runs()).log(run)
+        return await (await self._runs.get()).log(run)
 
     async def value(self, run: str, step: str | None = None) -> JsonValue:
         """Return the whole value of a step that succeeded, or the run's whole answer, however large.
@@ -613,7 +616,7 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
             InputError: There is no such value.
         """
-        return await (await self._all_runs()).value(run, step)
+        return await (await self._runs.get()).value(run, step)
 
     async def audit(self, run: str, *only: Section) -> Audit:
         """Return a readable report of a run, also available as data; all sections, or only those named.
@@ -622,7 +625,7 @@ class AsyncAgent:
             run: Its id, or its thread.
             only: Some of `plans`, `steps`, `decisions`, `policy`, `budget`.
         """
-        runs = await self._all_runs()
+        runs = await self._runs.get()
         from planner_executor.graph.runs.record_service import audited
 
         return await audited(runs, run, *only)
@@ -637,14 +640,14 @@ class AsyncAgent:
         """
         if isinstance(run, Path):
             return await run_sync(lambda: _verified_file(run, head, key))
-        runs = await self._all_runs()
+        runs = await self._runs.get()
         from planner_executor.graph.runs.record_service import verified
 
         return await verified(runs, run, head, key)
 
     async def export(self, run: str, file: str | Path) -> Verification:
         """Write a run's whole record to a new file, which `verify` and `replay` take without the database."""
-        runs = await self._all_runs()
+        runs = await self._runs.get()
         from planner_executor.graph.runs.record_service import exported
 
         return await exported(runs, run, Path(file))
@@ -665,7 +668,7 @@ class AsyncAgent:
 
         if isinstance(run, Path):
             return await replayed_file(run, planner)
-        return await replayed_run(await self._all_runs(), run, planner)
+        return await replayed_run(await self._runs.get(), run, planner)
 
     async def redact(self, run: str, value: str, *, reason: str, by: Person | str | None = None) -> Redacted:
         """Remove a value from all data of a run's thread, so that its bytes are nowhere in the file.
@@ -683,7 +686,7 @@ class AsyncAgent:
             InputError: The record cannot be read without the value.
             RunOwnedError: A run of the thread is executing.
         """
-        actor, runs = await self._actor(Person(by) if isinstance(by, str) else by), await self._all_runs()
+        actor, runs = await self._actor(Person(by) if isinstance(by, str) else by), await self._runs.get()
         from planner_executor.graph.runs.record_service import redacted
 
         return await redacted(runs, run, value, reason, str(actor))
@@ -700,7 +703,7 @@ class AsyncAgent:
         Raises:
             InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
         """
-        runs, actor = await self._all_runs(), await self._actor(by)
+        runs, actor = await self._runs.get(), await self._actor(by)
         from planner_executor.graph.runs.step_changes import skip_step
 
         return await skip_step(runs, run, step, why, actor)
@@ -712,7 +715,7 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
             LedgerCorruptError: A record was changed; those of a single run can be read by its name.
         """
-        runs = await self._all_runs()
+        runs = await self._runs.get()
         from planner_executor.graph.runs.approvals import standing_approvals
 
         found = await standing_approvals(runs, run)
@@ -730,7 +733,7 @@ class AsyncAgent:
         Raises:
             InputError: There is none of that id, or it was revoked before.
         """
-        runs, actor = await self._all_runs(), await self._actor(by)
+        runs, actor = await self._runs.get(), await self._actor(by)
         from planner_executor.graph.runs.approvals import revoke
 
         return await revoke(runs, approval, str(actor))
@@ -748,7 +751,7 @@ class AsyncAgent:
             InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; the policy
                 has others decide; or the run has ended or is executing.
         """
-        runs, actor = await self._all_runs(), await self._actor(by)
+        runs, actor = await self._runs.get(), await self._actor(by)
         from planner_executor.graph.runs.step_changes import supply_result
 
         return await supply_result(runs, run, step, value, actor)
@@ -766,18 +769,23 @@ class AsyncAgent:
             raise InputError("run", f"{run} cannot go on: {latest.id} has taken its thread since")
         return latest
 
-    async def _all_runs(self) -> Runs:
-        return (await self._open.get()).runs
-
     async def _actor(self, by: Person | None) -> Approver:
         return named(by, (await self._open.get()).identity)
 
 
 @asynccontextmanager
-async def _session_of(agent: OpenOnUse[Opened]) -> AsyncIterator[AgentSession]:
+async def _runs_of(agent: OpenOnUse[Opened]) -> AsyncIterator[Runs]:
     found = await agent.get()
-    session_of = await run_sync(_import_session)  # an event loop does not wait for files
-    async with session_of(found) as session:
+    open_runs = await run_sync(_import_runs)  # an event loop does not wait for files
+    async with open_runs(found.database, found.key) as runs:
+        yield runs
+
+
+@asynccontextmanager
+async def _session_of(agent: OpenOnUse[Opened], ledger: OpenOnUse[Runs]) -> AsyncIterator[AgentSession]:
+    found, runs = await agent.get(), await ledger.get()
+    session_of = await run_sync(_import_session)
+    async with session_of(found, runs) as session:
         yield session
 
 
@@ -787,7 +795,13 @@ def _verified_file(file: Path, head: str | None, key: SealKey | None) -> Verific
     return verified_file(file, head, key)
 
 
-def _import_session() -> Callable[[Opened], AbstractAsyncContextManager[AgentSession]]:
-    from planner_executor.graph.agent.imports import session_of
+def _import_runs() -> Callable[[str | Path, SealKey | None], AbstractAsyncContextManager[Runs]]:
+    from planner_executor.graph.agent.imports import open_runs
+
+    return open_runs
+
+
+def _import_session() -> Callable[[Opened, Runs], AbstractAsyncContextManager[AgentSession]]:
+    from planner_executor.graph.session import session_of
 
     return session_of

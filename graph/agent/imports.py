@@ -1,4 +1,4 @@
-"""What the methods of an agent import late: with the session, beside the event loop, and never on it.
+"""What the methods of an agent import late: with the ledger, beside the event loop, and never on it.
 
 See docs/decisions/0160-an-agent-opens-before-it-drives.md.
 """
@@ -12,4 +12,4 @@ import planner_executor.graph.runs.inbox
 import planner_executor.graph.runs.playbooks
 import planner_executor.graph.runs.record_service
 import planner_executor.graph.runs.step_changes  # noqa: F401
-from planner_executor.graph.session import session_of as session_of
+from planner_executor.graph.runs.runs import open_runs as open_runs

@@ -17,7 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from planner_executor import Agent, NothingHappened, Playbook, default_tools, tool
-from planner_executor.graph.chat_models.offline.model import answer_to
+from planner_executor.graph.chat_models.offline.rules import answer_to
 from planner_executor.graph.chat_models.roles import RoleModels, role_models
 from planner_executor.graph.errors import ConfigError, ResultsError, SuiteError, ToolConfigError
 from planner_executor.graph.evaluation.evaluation import evaluate

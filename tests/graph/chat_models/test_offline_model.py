@@ -13,7 +13,7 @@ from planner_executor import default_tools
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.json_text import NoJson, json_from
 from planner_executor.graph.chat_models.offline import OfflineModel
-from planner_executor.graph.chat_models.offline.model import answer_to
+from planner_executor.graph.chat_models.offline.rules import answer_to
 from planner_executor.graph.chat_models.roles import role_model, role_models
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.schema import Step
