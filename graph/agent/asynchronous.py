@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -89,10 +89,8 @@ class AsyncAgent:
     def over(cls, graph: Graph, runs: Runs) -> Self:
         """Return an agent over a graph and runs that the caller opens and closes."""
         agent = cls(runs.ledger.name)
-        from planner_executor.graph.session import AgentSession
-
-        agent._runs = OpenOnUse(runs.ledger.name, lambda: nullcontext(runs))
-        agent._open = OpenOnUse(runs.ledger.name, lambda: nullcontext(AgentSession(graph, runs)))
+        agent._runs = OpenOnUse(runs.ledger.name, partial(_runs_of_others, runs))
+        agent._open = OpenOnUse(runs.ledger.name, partial(_session_over, graph, agent._runs))
         return agent
 
     async def __aenter__(self) -> Self:
@@ -784,9 +782,22 @@ async def _runs_of(agent: OpenOnUse[Opened]) -> AsyncIterator[Runs]:
 @asynccontextmanager
 async def _session_of(agent: OpenOnUse[Opened], ledger: OpenOnUse[Runs]) -> AsyncIterator[AgentSession]:
     found, runs = await agent.get(), await ledger.get()
-    session_of = await run_sync(_import_session)
+    _, session_of = await run_sync(_import_session)
     async with session_of(found, runs) as session:
         yield session
+
+
+@asynccontextmanager
+async def _runs_of_others(runs: Runs) -> AsyncIterator[Runs]:
+    await run_sync(_import_runs)
+    yield runs
+
+
+@asynccontextmanager
+async def _session_over(graph: Graph, ledger: OpenOnUse[Runs]) -> AsyncIterator[AgentSession]:
+    runs = await ledger.get()
+    session, _ = await run_sync(_import_session)
+    yield session(graph, runs)
 
 
 def _verified_file(file: Path, head: str | None, key: SealKey | None) -> Verification:
@@ -801,7 +812,7 @@ def _import_runs() -> Callable[[str | Path, SealKey | None], AbstractAsyncContex
     return open_runs
 
 
-def _import_session() -> Callable[[Opened, Runs], AbstractAsyncContextManager[AgentSession]]:
-    from planner_executor.graph.session import session_of
+def _import_session() -> tuple[type[AgentSession], Callable[[Opened, Runs], AbstractAsyncContextManager[AgentSession]]]:
+    from planner_executor.graph.session import AgentSession, session_of
 
-    return session_of
+    return AgentSession, session_of
