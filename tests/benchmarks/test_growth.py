@@ -50,7 +50,7 @@ class Calls:
         self.kept = 0
 
     def counter(self) -> Callable[[FrameType, str, Any], None]:
-        """Return the function that counts a call; a method would cost more, at each event of the interpreter."""
+        """Return the function that counts a call and traces no further; a method would cost more, at each call."""
 
         def count(frame: FrameType, event: str, _: Any) -> None:
             if event == "call" and self.measures and "planner_executor" in frame.f_code.co_filename:
@@ -72,12 +72,12 @@ class Calls:
                 cost.held_ms = max(cost.held_ms, self.by_thread[here] - before)
 
         before, self.measures = self.by_thread.total(), True
-        sys.setprofile(self.counter())
+        sys.settrace(self.counter())
         Handle._run = counted  # type: ignore[method-assign]
         try:
             yield
         finally:
-            sys.setprofile(None)
+            sys.settrace(None)
             Handle._run, self.measures = run, False  # type: ignore[method-assign]
             cost.processor_s += self.by_thread.total() - before
             if what == "show" and self.looks:
@@ -92,11 +92,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Calls]:
     monkeypatch.setattr(doors, "measured", calls.measured)
     for module in (large_work, record_loading):
         monkeypatch.setattr(module, "LARGE", FEW // 2)
-    threading.setprofile(calls.counter())
+    threading.settrace(calls.counter())
     gc.freeze()  # collections would walk over all that the tests have imported
     yield calls
     gc.unfreeze()
-    threading.setprofile(None)  # type: ignore[arg-type]
+    threading.settrace(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("door", "shape", "database"), CASES)

@@ -321,6 +321,7 @@ def main() -> None:
     run(next(iter(ATTACKS.values())), says_yes, "always")  # so that all which it imports is there already
     there = functions()
     gc.freeze()
+    gc.disable()  # each child ends soon
     chosen = [guard for guard in GUARDS if len(sys.argv) < 3 or sys.argv[2] in guard.name]
     for guard in chosen:
         child = os.fork()
