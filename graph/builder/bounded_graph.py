@@ -21,6 +21,7 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """Return a copy over the same services, as `with_config` and servers make one."""
         made = super().copy(update)
+        # LangGraph copies the fields that it knows.
         made.services = self.services
         return made
 

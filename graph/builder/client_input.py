@@ -48,6 +48,7 @@ def keepable_input(given: Any) -> Any:
 def _keepable_resume(resume: Any) -> Any:
     """Return a response, or each of those that are given by the ids of their interrupts."""
     if isinstance(resume, dict) and resume and all(isinstance(key, str) for key in resume):
+        # LangGraph takes such keys for the ids of interrupts, and then no other key is a part of a response.
         if all(INTERRUPT_ID.fullmatch(key) for key in resume):
             return {key: _keepable_response(response) for key, response in resume.items()}
         return _keepable_response(resume)

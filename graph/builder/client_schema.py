@@ -45,6 +45,7 @@ def _context_with(forms: str) -> type[Context]:
             schema = handler.resolve_ref_schema(handler(core))
             for name, form in told.items():
                 given = schema["properties"][name]
+                # A form with a type of its own takes the place of what the property said of its type.
                 kept = {key: given[key] for key in KEPT if key in given} if "type" in form else given
                 schema["properties"][name] = {**kept, **form}
             return schema

@@ -231,6 +231,7 @@ class PairedNode(Runnable[State, StateUpdate]):
 
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node."""
+        # Only the first time: with another thread each node of each run would begin later.
         if self._load not in _imported:
             await run_sync(self._load)  # an event loop does not wait for files
             _imported.add(self._load)

@@ -28,6 +28,7 @@ class ImportGuard(MetaPathFinder):
         """
         behind = sys.meta_path[sys.meta_path.index(self) + 1 :]
         specs = (each.find_spec(fullname, path, target) for each in behind)
+        # Found first and refused then: whatever finder knows the module, its file is checked.
         found = next((spec for spec in specs if spec is not None), None)
         if found is not None and found.has_location and found.origin is not None:
             self._check(found.origin)
@@ -54,4 +55,5 @@ def guard_imports(tools: Mapping[str, ToolSpec]) -> None:
     """
     _writers.update({Path(realpath(tool.folder)): tool for tool in tools.values() if tool.acts and tool.folder})
     if _GUARD not in sys.meta_path:
+        # Before all others: a finder that comes first would be asked alone.
         sys.meta_path.insert(0, _GUARD)

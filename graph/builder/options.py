@@ -97,6 +97,7 @@ def options_of(
     )
     addresses = addresses_of(config)
     check(equipment, policy, config)
+    # From here on the tools may write, so that what is imported later has to be looked at.
     guard_imports(equipment.toolbox.specs)
     keep = None if keep_checkpoints is None else keep_checkpoints_of(keep_checkpoints)
     return Options(equipment, with_exported_spans(observers), addresses, keep, name)

@@ -39,8 +39,10 @@ def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
         return list(own)
     with importing(Toolbox(own).specs) as sources:
         named = [tool for name in dict.fromkeys(names) for tool in _listed(name, _named(name))]
+    # By identity: two names may lead to one tool, and two tools of one name are a fault.
     found = beside(own, list({id(tool): tool for tool in named}.values()))
     specs = Toolbox(found).specs
+    # Only now are the named tools known, which may write what they came from.
     for source in sources:
         check_reach(specs, source, CODE)
     return found

@@ -236,6 +236,7 @@ class CallGate:
             StaleRunError: See `commit`.
             CapReachedError: A cap across runs allows the call only later, which is on record.
         """
+        # The wait comes before the turn: the call is not yet begun, and others may begin theirs.
         if admitted.wait_s:
             await asyncio.sleep(admitted.wait_s)
         if admitted.queued and (found := await self.effects.wait_for_turn(admitted.call)):

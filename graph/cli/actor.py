@@ -65,6 +65,7 @@ class ActorOptions:
         """
         from planner_executor.graph.builder.configuration import identity_in_file  # heavy
 
+        # Most settings name no adapter, and without one no tool has to be loaded.
         if identity_in_file(settings.get("config")) is None:
             return named(self.by)
         from planner_executor.graph.builder.options import identity_adapter

@@ -75,6 +75,7 @@ def _made(name: str) -> Any:
     row = COMMANDS[name]
     made = getattr(import_module(f"planner_executor.graph.cli.commands.{row.module}"), row.name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    # A command with subcommands is a group of its own already.
     if isinstance(made, typer.Typer):
         alone.add_typer(made)
         return get_group(alone).commands[name]

@@ -71,6 +71,7 @@ class DecisionSource:
             raise InputError("decision", f"{error.removesuffix(ANEW)}; {run.id} waits with the request above")
         if self._response_sent and refused:
             raise InputError("decision", f"{error}; {run.id} is still waiting")
+        # The options answer one request; the next one is another question.
         self._response_sent = False
         if run.refused is not None and not self._was_unseen:  # the same person would be refused again
             self.screen.complain(f"{run.refused}; {run.id} is still waiting")

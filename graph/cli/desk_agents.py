@@ -21,6 +21,7 @@ class DeskAgents:
     """Opens an agent for each run that the desk carries on, as `resume` does."""
 
     def __init__(self, screen: Screen, database: str, given: RunOptions) -> None:
+        # Nobody at this terminal answers for people in browsers.
         self._screen = replace(screen, interactive=False)
         self._database, self._given = database, given
 

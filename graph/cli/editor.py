@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 
 VARIABLES = ("VISUAL", "EDITOR")
 USUAL = ("notepad",) if os.name == "nt" else ("sensible-editor", "nano", "vim", "vi")
@@ -27,6 +27,7 @@ def edited(text: str, name: str) -> str:
     command = _editor()
     with tempfile.TemporaryDirectory(prefix="planner-executor-") as folder:
         file = Path(folder, name)
+        # Private before it has anything in it: a plan may hold what others must not read.
         file.touch(mode=0o600)
         file.write_text(text, "utf-8", newline="\n")
         _run([*command, str(file)])

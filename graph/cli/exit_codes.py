@@ -68,6 +68,7 @@ def on_screen(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def call(**given: Any) -> None:
+        # Standard output is then for programs alone.
         screen = Screen.beside_json() if given.get("json") else Screen.here()
         with report_errors(screen):
             command(screen=screen, **given)

@@ -96,6 +96,7 @@ def said_of_all(words: str, runs: Set[str]) -> tuple[ReviewResponse, Set[str]] |
         response, without = ReviewResponse(approve=True), set() if is_yes else {*words.split()}
         if not (is_yes or without):
             return None
+    # A name that is none of these, or all of them left out, is a slip, and decides nothing.
     return (response, without) if without < runs else None
 
 

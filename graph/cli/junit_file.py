@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.cli.file_faults import file_faults
+from planner_executor.graph.errors.file_faults import file_faults
 
 if TYPE_CHECKING:
     from planner_executor.graph.evaluation.case_run import CaseResult

@@ -26,6 +26,7 @@ def models_from_options(names: Mapping[str, str | None], sets: Iterable[str]) ->
     for entry in sets:
         role, path, value = _read(entry)
         place = given.setdefault(role, {})
+        # Options of a model nest: executor.options.seed=1.
         for name in path[:-1]:
             place = place.setdefault(name, {})
         place[path[-1]] = value
@@ -82,6 +83,7 @@ def _read(entry: str) -> tuple[str, list[str], Any]:
 
     target, equals, value = entry.partition("=")
     role, *path = target.strip().split(".")
+    # A setting of the executor itself is no name of another executor.
     if role == "executor" and len(path) > 1 and path[0] not in ModelSettings.model_fields:
         role, path = executor_key(path[0]), path[1:]
     if not equals or not path or not all(path) or role.partition(".")[0] not in ROLES:

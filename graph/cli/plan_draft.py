@@ -60,6 +60,7 @@ class PlanDraft:
         text = without_faults(edited(shown, NAME), shown)
         if not text.strip():
             raise NotEdited("the file is empty; nothing is decided")
+        # Kept before it is read: with a fault in it, the person goes on from there.
         self._text = text
         try:
             plan = _read(text)

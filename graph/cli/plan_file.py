@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.plan.broken_json import json_fault
 from planner_executor.graph.plan.unique_keys import read_json
 

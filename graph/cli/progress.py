@@ -50,6 +50,7 @@ class Progress:
         if progress := change["progress"]:
             self._reported[step] = f": {progress['text']}"
             return
+        # What a call reported belongs to the status before.
         self._reported.pop(step, None)
         if status == "running":
             if change["error"]:
@@ -64,6 +65,7 @@ class Progress:
 
     def _details(self, change: Mapping[str, Any]) -> str:
         started_at, ended_at, error = change["started_at"], change["ended_at"], change["error"]
+        # Steps of a run that is resumed are told once more as they stand; how long they took was said before.
         earlier = ended_at is not None and ended_at < self._started_at
         took = "" if started_at is None or ended_at is None else f" in {ended_at - started_at:.1f} s"
         return (" earlier" if earlier else took) + (f": {one_line(error, ERROR_CHARACTERS)}" if error else "")

@@ -67,6 +67,7 @@ def _read(db: Connection, database: str, key: SealKey | None, name: str) -> Reco
     run_id = run_id_of(db, database, run)
     events = checked_events(database, key, run, found_of(db, database, run_id, 0), 0)
     record = project(events)
+    # Only a ledger writes what is due, so that it has to be opened after all.
     if record.is_due(time.time()):
         return None
     return RecordedRun(run_of(record, may_live(owner_of(db, run_id))), events, record)

@@ -49,12 +49,14 @@ def _responses(request: RequestJson) -> list[str]:
     rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _spent_limits(action)]
     new = new_calls(request["action_requests"])
     approve = ["--approve", *(f"--approve-call {name}" for name in new)] if kinds & {"run_plan", "run_step"} else []
+    # No approval is offered of a plan that cannot run as it is.
     ways = [[*approve, *why, *rest, shown]] if not approve or can_approve(request) else []
     if settled := settled_steps(request):
         ways.append([*approve, *(f"--ask-later {step}" for step in settled), *why, *rest, shown])
     if "run_plan" in kinds and "run_step" not in kinds:
         ways.append(["--edit FILE", *why, *rest])
     for call in filter(None, call_names(request["action_requests"])):
+        # With anything else to decide, the rest has to be approved beside this call.
         others = ["--approve"] if sum(map(bool, call_names(request["action_requests"]))) > 1 or rest or new else []
         others += [f"--approve-call {name}" for name in new if name != call]
         ways.append([*others, f"--args {call}=JSON", *why, *rest])

@@ -145,6 +145,7 @@ def continue_run(decisions: DecisionSource, run: Run, build: Build, json: bool =
     Raises:
         NothingToDecideError: A decision was given, but the run is not waiting for one.
     """
+    # A paused run asks nothing that a plan could answer: it is proposed, and then reviewed.
     if run.status == "paused" and (plan := decisions.proposal()) is not None:
         return _take_up(decisions, run.id, build, json, lambda driver: driver.edit(run.id, plan))
     if decisions.has_response and run.status != "waiting":

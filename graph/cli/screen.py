@@ -121,6 +121,7 @@ def _print(console: Console, text: str, style: str = "", under: int | None = Non
     if console.is_terminal:
         lines = [part for line in lines for part in fitted_line(line, console.width, under)]
     if whole and text:
+        # What is to be copied stands on one line, by itself if need be.
         is_apart = console.is_terminal and columns(f"{lines[-1]} {whole}") > console.width
         lines[-1:] = [lines[-1], whole] if is_apart else [f"{lines[-1]} {whole}"]
     console.print(Text("\n".join(lines) if text else whole, style), soft_wrap=True)

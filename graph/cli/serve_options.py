@@ -66,6 +66,7 @@ class DeskOptions:
         settings = with_table(base, config)
         if self.user_header is not None:
             settings = self._behind_proxy(settings, self.user_header)
+        # A printed link opens a session for whoever has it, and others on the network would see it pass.
         if settings.links and not is_loopback_address(self.address):
             raise ConfigError(
                 f"--address {self.address} lets others in; name the header of a proxy with --user-header, "

@@ -144,6 +144,7 @@ def _additional_properties(checker: Any, wanted: Any, value: Any, schema: Any) -
         for name in extras:
             yield from checker.descend(value[name], wanted, path=name)
     elif not wanted and extras:
+        # In the words of jsonschema, whose own check has no bound on its work.
         listed = ", ".join(repr(name) for name in sorted(extras)[:20])
         verb = "was" if len(extras) == 1 else "were"
         yield ValidationError(f"Additional properties are not allowed ({listed} {verb} unexpected)")

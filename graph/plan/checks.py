@@ -23,6 +23,7 @@ def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[s
     for name in check:
         if name != OF and name not in KINDS:
             yield f"unknown check {name!r}; use one of {', '.join(KINDS)}, and {OF} for a part of the result"
+    # What follows depends on the kind, so that nothing more can be said without one.
     if len(kinds) != 1:
         named = f"has {' and '.join(kinds)}" if kinds else "has none of them"
         yield f"a check has exactly one of {', '.join(KINDS)}; this one {named}"

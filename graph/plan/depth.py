@@ -36,6 +36,7 @@ def limit_depth(value: Any, most: int = MAX_DEPTH) -> Any:
     if not is_deep(value, most):
         return value
     holder: list[Any] = [None]
+    # A stack of its own, since the value may be nested deeper than Python's.
     stack: list[tuple[Any, Any, Any, int]] = [(value, holder, 0, 0)]
     count = 0
     while stack:

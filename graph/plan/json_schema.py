@@ -248,6 +248,7 @@ def _compact(node: Any) -> Any:
     kept = {KEYWORDS.get(name, name): _compact(value) for name, value in node.items() if name not in NOTES}
     if "const" in node:
         kept["enum"] = [node["const"]]
+    # In a plan an absent key says what null says here, and models write it more surely.
     options = [option for option in kept.pop("anyOf", ()) if option != {"type": "null"}]
     kept |= (options[0] if len(options) == 1 else {"anyOf": options}) if options else {}
     return {**kept, "maxItems": MOST_ITEMS} if kept.get("type") == "array" else kept

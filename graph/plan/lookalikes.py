@@ -122,12 +122,14 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
         if span.dollars % 2:
             written = text[span.start - 1 : span.stop]
             yield Lookalike(_shown(written), Reference(span.step, span.path, span.expression), dollar=True)
+    # References are taken out first: within one, braces and brackets have a meaning of their own.
     left = _without(text, marked)
     if not _may_hold_one(left):
         return
     closed = frozenset(_CLOSING_TAG.findall(left))
     for pattern in (_BRACED, _DOLLAR, _TAG, _BRACKETED, _NUMBERED):
         for match in pattern.finditer(left):
+            # A name in angle brackets that is closed later is HTML or XML.
             if pattern is not _TAG or match["name"] not in closed:
                 meant = _meant(match, steps)
                 if meant is not None:

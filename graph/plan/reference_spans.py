@@ -101,6 +101,7 @@ def bare_names(text: str) -> Iterator[Braces]:
         used = None if is_plain else roots_of(text[span.start + 1 : span.stop - 1])
         if used is not None and used.misplaced:
             yield Braces(text[span.start : span.stop], used.misplaced, is_reference=True)
+    # A NUL between the parts: braces must not close over a reference that was taken out.
     for braces in _PLAIN_BRACES.finditer("\0".join([*rest, text[end:]])):
         if names := names_in(braces[0]):
             yield Braces(braces[0], names, is_reference=False)

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
@@ -19,7 +20,6 @@ from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.record.budget import read_budget
 from planner_executor.graph.words.name_list import listed
-from planner_executor.graph.words.unreadable import unreadable
 
 FIELDS = ("name", "version", "description", "parameters", "limits", "steps", "answer", "tools", "source")
 LARGEST = 2_000_000
@@ -194,6 +194,7 @@ class Playbook:
             if name not in given and "default" not in schema:
                 yield f"{name} is missing" + (f": {title}" if (title := schema.get("title")) else "")
             elif name in given:
+                # What is no JSON value cannot be compared with a schema.
                 wrong = [f"{path} {why}".strip() for path, why in value_faults(given[name])]
                 yield from (f"{name}: {why}" for why in wrong or schema_errors(schema, given[name]))
 
@@ -204,11 +205,8 @@ def content_of(path: str | Path) -> bytes:
     Raises:
         InputError: The file cannot be read.
     """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(LARGEST + 1)
-    except OSError as error:
-        raise InputError("playbook", f"{path}: {unreadable(error)}") from error
+    with file_faults("playbook", path), Path(path).open("rb") as file:
+        return file.read(LARGEST + 1)
 
 
 def value_in(content: bytes, kind: str, path: str | Path) -> Any:
@@ -222,9 +220,8 @@ def value_in(content: bytes, kind: str, path: str | Path) -> Any:
     from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml  # YAML takes long to import
 
     try:
-        return plan_from_yaml(content.decode()).plan
-    except UnicodeDecodeError as error:
-        raise InputError(kind, f"{path}: {unreadable(error)}") from error
+        with file_faults(kind, path):
+            return plan_from_yaml(content.decode()).plan
     except YamlFault as fault:
         raise InputError(kind, f"{path}, line {fault.line + 1}: {fault}") from fault
 
@@ -271,6 +268,7 @@ def _faults(raw: Any) -> Iterator[str]:
     yield from (f"limits.{place} {why}" for place, why in read_budget(raw.get("limits") or {})[1])
     yield from _table_faults(raw)
     if isinstance(parameters := raw.get("parameters") or {}, dict):
+        # One that is used nowhere would be asked for, and change nothing.
         used = {one.name for one in parameters_in([raw.get("steps"), raw.get("answer"), raw.get("description")])}
         yield from (
             f"parameters.{name} is used nowhere; write {{param.{name}}}" for name in parameters if name not in used

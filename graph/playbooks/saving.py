@@ -125,6 +125,7 @@ def _replace(raw: Any, place: Place, name: str, value: JsonValue) -> None:
     for part in place[:-1]:
         target = target[part]
     there = target[place[-1]]
+    # A text may hold the value among other words, which stay.
     if isinstance(there, str) and isinstance(value, str | int | float) and there != value:
         if not _stands_in(value, there):
             raise InputError("param", f"{_written(place)} does not hold the value of {name}")
@@ -137,6 +138,7 @@ def _replace(raw: Any, place: Place, name: str, value: JsonValue) -> None:
 
 def _places_of(value: JsonValue, raw: Any, place: Place = ()) -> Iterator[Place]:
     """Yield each place in which a value stands: as a whole, or as a text within a text."""
+    # By the type too: 1 is equal to true.
     if type(raw) is type(value) and raw == value:
         yield place
     elif isinstance(raw, str):
@@ -144,6 +146,7 @@ def _places_of(value: JsonValue, raw: Any, place: Place = ()) -> Iterator[Place]
             yield place
     elif isinstance(raw, dict | list):
         for key, item in raw.items() if isinstance(raw, dict) else enumerate(raw):
+            # These name steps and tools, in which a value would stand by chance.
             if len(place) != 2 or key not in ("id", "tool", "tools", "depends_on", "parent"):
                 yield from _places_of(value, item, (*place, key))
 

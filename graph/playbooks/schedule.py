@@ -75,6 +75,7 @@ def _schedule(entry: Written) -> Schedule:
     try:
         if len(entry.cron.split()) != FIELDS:
             raise fault("must have minute, hour, day of the month, month and day of the week", "cron")
+        # An expression may be well formed and name no day that there is, such as 30 February.
         found.next_after(0.0)
     except (CronSimError, StopIteration) as error:
         raise fault(f"is no expression of cron, or never comes: {str(error)[:80] or 'no such day'}", "cron") from error

@@ -126,6 +126,7 @@ class Policy:
         rules = self.tools[tool.name].args if tool.name in self.tools else {}
         there = args if given is None else given
         left_out = [name for name, rule in rules.items() if rule.optional and name in args and args[name] is None]
+        # Null stands for leaving out only where the tool itself has it as the default.
         left_out = [name for name, default in tool.defaults(left_out).items() if default is None]
         defaults = tool.defaults(name for name in rules if name not in there)
         given_values = {name: value for name, value in args.items() if name not in left_out}

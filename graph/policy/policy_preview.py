@@ -162,6 +162,7 @@ def _calls(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
                 with_plan = " with the plan" if is_shown and known_args(step) is not None else ""
                 yield PolicyFinding("asked", f"its call of {name} is shown{with_plan}, since {why}", step.id)
                 continue
+            # A model that is given no arguments chooses all of them.
             open_to = given - set(known) if step.tool or step.args else set(tool.parameters)
             for argument in (one for one in terms.policy.conditions(tool) if one in open_to):
                 words = in_words(terms.policy.conditions(tool)[argument])

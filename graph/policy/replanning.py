@@ -35,6 +35,7 @@ class ReplanPolicy:
             record: The run.
             progressed: Whether a step has ended since the last plan.
         """
+        # First: what a person has changed holds for all that is left, whatever else happened.
         if record.plan_state.steered:
             return "steered"
         if self.horizon is not None:

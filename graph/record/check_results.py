@@ -116,6 +116,7 @@ def _citations(part: JsonValue) -> Iterator[str]:
             yield from _citations(item)
     elif isinstance(part, dict):
         if isinstance(part.get("source"), str) and part["source"]:
+            # The form in which tools of ours say where a passage stands.
             place = part.get("line") or part.get("page")
             yield f"{part['source']}:{place}" if place else str(part["source"])
         for item in part.values():

@@ -174,11 +174,13 @@ class ReviewState:
         for key, args in data.replaced.items():
             self.replaced[key] = args
             self.previews.forget(key)
+            # It stays held under its old key: the edited call is another one, which is found by it.
             self.held[key] = self.held[key]._replace(within=within, edited=args)
         if data.decision == "approve":
             bound = event.seq, data.digest or "", data.binding or "", data.by, data.approver
             people = self._people(event, data, shown, dict.fromkeys(tools_in(plan)))
             self.approval = Approval(*bound, *people, data.standing)
+        # An approval binds the budget too; raising that changes the terms and leaves what was approved as it is.
         elif data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 

@@ -44,6 +44,7 @@ class Summarizer:
     def summary(self) -> RunSummary:
         """The run after the events so far."""
         record = self.record
+        # What is told besides is what could be read before the damage.
         status = DAMAGED if self.is_damaged else record.status
         request = record.review_state.request if status == "waiting" else None
         review = _open_review(record, request) if request is not None else None

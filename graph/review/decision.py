@@ -209,6 +209,7 @@ def _read_ask_later(raw: Any, action: ReviewAction) -> tuple[str, ...]:
         raise InvalidResponse(
             f"ask_later: the plan has no step {str(strange[0])[:80]!r}; {right_name(strange[0], ids)}"
         )
+    # Only a request that lists what approving settles can be asked to leave some of it out.
     if isinstance(action.content, PlanContent):
         asked = [step.id for step in action.content.steps if step.settled or step.asked_later]
         if others := [one for one in raw if one not in asked]:

@@ -65,6 +65,7 @@ async def _decided(
     request: RequestJson, response: ReviewResponse, decide: Callable[[str, Mapping[str, Any]], Awaitable[Run]]
 ) -> Outcome:
     run = request["run"]
+    # Some requests ask about more than a table of arguments shows.
     if why := alone_because(request):
         return Outcome(run, f"decide it by itself: {why}")
     try:
@@ -74,5 +75,6 @@ async def _decided(
     if after.refused is not None:
         return Outcome(run, after.refused)
     asked = after.request
+    # The same request again means that the decision was refused; another one is the next question.
     error = asked["error"] if asked is not None and digest_of_request(asked) == digest_of_request(request) else None
     return Outcome(run, error)

@@ -83,6 +83,7 @@ async def approvals_of_runs(runs: Runs, limit: int = PAGE, before: str | None = 
     """
     place = run_in(before) if before is not None else None
     keys = [] if before is not None and place is None else await runs.ledger.with_approvals(limit + 1, place)
+    # One more was asked for, which says that there is a next page.
     found = await _of_runs(runs, keys[:limit])
     return found._replace(next=keys[limit - 1].id if len(keys) > limit else None)
 

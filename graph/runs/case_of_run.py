@@ -58,6 +58,7 @@ async def case_of_run(runs: Runs, name: str, playbook: Playbook, params: Mapping
     if record.ended is None:
         raise InputError("run", f"{record.id} has not ended; a case needs its end")
     plan = Plan.model_validate(record.plan_state.plan or {})
+    # A revision may have changed most of the plan; without a step of the playbook it is a run of another one.
     if not {step.id for step in plan.steps} & {str(step.get("id")) for step in playbook.steps}:
         raise InputError("run", f"{record.id} has no step of {playbook.name}; name the playbook that it ran")
     values = {**(playbook.example() or {}), **{known: param.value for known, param in plan.params.items()}, **params}
@@ -116,6 +117,7 @@ async def _effects(ledger: Ledger, events: Sequence[Event]) -> list[ExpectedCall
     made: dict[str, ExpectedCall] = {}
     for event in events:
         data = event.data_if_known
+        # A further attempt is the same call, and reads are no outcome.
         if not isinstance(data, CallStarted) or data.effect == "read" or data.attempt > 1:
             continue
         args = await args_of(ledger, data.args)

@@ -32,6 +32,7 @@ async def named_in(runs: Runs, playbook: Playbook) -> dict[str, JsonValue]:
         page = await runs.page(RunFilter(tag=playbook.name, limit=limit, before=before))
         for found in page:
             ran = await _playbook_of(runs, RunKey(found.thread, found.n))
+            # A tag says little: anybody may give a run this one.
             if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
                 return named if ran.get("digest") == named["digest"] else {**named, "changed_since": found.id}
         if (before := page.next) is None:

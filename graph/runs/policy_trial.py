@@ -61,5 +61,6 @@ async def _args(ledger: Ledger, events: Sequence[Event]) -> Args:
             try:
                 found[event.seq] = await args_of(ledger, data.args)
             except (LedgerCorruptError, *UNREADABLE):
+                # The event is tried all the same, with the answer that its arguments are kept no more.
                 found[event.seq] = None
     return found

@@ -114,6 +114,7 @@ async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | Non
 
 def _write(path: Path, content: bytes) -> None:
     try:
+        # Private, and never over a file that is there: a record may hold what others must not read.
         with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(content)
     except FileExistsError:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.errors import InputError, MissingRunError, RunOwnedError, UnknownEventError
+from planner_executor.graph.errors import MissingRunError, RunOwnedError, UnknownEventError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.ledger.export import to_bytes
 from planner_executor.graph.ledger.run_store import Removal, RunStore
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
@@ -92,6 +93,7 @@ async def prune(
                 if found is None:
                     done[runs[0].thread] = tuple(run.id for run in runs)
                 elif found.obstacle == "forked":
+                    # Its forks may go in this call too, and then it is free.
                     again.append((runs, found))
                 else:
                     kept.append(found)
@@ -196,10 +198,8 @@ def _is_whole(transcript: Transcript) -> bool:
 
 
 def _make_folder(folder: Path) -> None:
-    try:
+    with file_faults("export", folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError("export", f"{folder}: {error.strerror or error}") from error
 
 
 def _export(folder: Path, read: Sequence[Transcript]) -> None:
@@ -207,15 +207,13 @@ def _export(folder: Path, read: Sequence[Transcript]) -> None:
 
     A name has the hash of the last event: what an interrupted removal left there is the same file.
     """
-    try:
+    with file_faults("export", folder):
         for transcript in read:
             head = transcript.head.hex()[:HEAD_CHARACTERS]
             _write(folder / f"{_file_name(transcript.thread)}.{transcript.n}-{head}.jsonl", to_bytes(transcript))
         # The names have to be on disk too, before the runs are gone.
         with _opened(folder) as listing:
             os.fsync(listing)
-    except OSError as error:
-        raise InputError("export", f"{folder}: {error.strerror or error}") from error
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -167,6 +167,7 @@ def run_of(record: RunState, worked_on: bool, plans: RecordedPlans | None = None
         n=record.assignment.started.n,
         goal=record.assignment.started.goal,
         constraints=record.assignment.constraints,
+        # By its record it goes on; that its process is gone is on no record.
         status="paused" if record.status in UNDER_WAY and not worked_on else record.status,
         reason=ended.reason if ended is not None else _waits_for_cap(record),
         answer=ended.answer.shown if ended is not None else None,
@@ -199,6 +200,7 @@ def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
     """Return the steps that have begun and not ended: in progress, or interrupted, perhaps with an uncertain call."""
     cut = dict.fromkeys(record.spending.begun - set(record.steps.ran), "interrupted")
     open_calls = [call for call in record.calls.by_key.values() if call.result is None and not call.nothing_happened]
+    # The uncertain ones last: of a step with several calls that is what people have to know.
     for call in sorted(open_calls, key=lambda call: call.is_uncertain):
         if record.steps.is_settled(call.step):
             continue  # an earlier revision made it, or another attempt came to a result

@@ -55,6 +55,7 @@ async def take_over(
     async with runs.ledger.owned(key) as lease:
         record = await state_of(runs.ledger, key)
         found = await compared(services, runs.ledger, record.assignment)
+        # Stricter terms need no consent: they hold as soon as the run goes on here.
         if not (found.other or found.weaker):
             return await runs.show(key)
         configured, stored = services.configuration
@@ -94,6 +95,7 @@ async def _missing(
     steps = [step.id for step in steps_left(plan, record.steps.results)]
     lifted = record.spending.budget.within(services.settings.policy.limits)
     stake, askers = AtStake(), set(record.people.askers)
+    # Twice: a tool may be another one here, and either may be what the rules are about.
     for tools, bounds in ((await tools_of(runs.ledger, record), record.bounds), (services.toolbox.specs, lifted)):
         found = AtStake.of_steps(plan, steps, tools, bounds.cost_usd)
         stake = AtStake(*((*stake.tools, *found.tools),) * 2, (stake | found).cost_usd)

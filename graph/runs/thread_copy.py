@@ -52,6 +52,7 @@ async def copy_thread(source: Place, target: Place, thread: str) -> Sequence[Tra
         for n in numbers:
             run = RunKey(thread, n)
             taken = await owned.enter_async_context(source.ledger.owned_and_read(run))
+            # A message would be read by one of the two runs alone.
             if taken.news.has_messages:
                 raise InputError("run", f"a message waits for run {run.id}; resume the run, then copy it")
             transcripts.append(whole(await source.ledger.transcript(run), source.ledger.name))

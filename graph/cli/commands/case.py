@@ -9,12 +9,12 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.playbook_options import Values, playbook_given, values_given
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.playbooks.case import Case, folder_of_cases
 from planner_executor.graph.record.call import place_of
 from planner_executor.graph.runs.case_of_run import case_of_run, playbook_named_by

@@ -62,12 +62,14 @@ async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[Agen
             for thread in dict.fromkeys(key.thread for key in reversed(keys)):
                 try:
                     going += await _copy_one(screen, source, target, thread)
+                # A database that is away keeps every thread back; any other fault is one thread's own.
                 except LedgerUnavailableError:
                     raise
                 except AgentError as error:
                     screen.complain(f"thread {thread} was not copied: {error}")
                     left.append(error)
         finally:
+            # Also if the rest could not be copied: what is in both databases would be done twice.
             if going:
                 screen.say(f"continue these runs in one of the two databases only: {', '.join(going)}")
     return left

@@ -41,6 +41,7 @@ def doctor(
     broken = with_runs(db, faults)
     screen.say_each(broken)
     again = f"{program()} doctor --reindex{db_option(db)}"
+    # Of a damaged file the index tells nothing that could be relied on.
     for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
         screen.say(f"run {name}: the index differs from the records; rebuild it: {again}")
     if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):

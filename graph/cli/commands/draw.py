@@ -8,10 +8,10 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.text.drawing.mermaid import plan_mermaid

@@ -102,6 +102,7 @@ def toolset_factory(setup: Setup, others: Sequence[Any]) -> "Toolset":
     """Return a factory of the built-in tools over a trial's folders, plus other tools."""
 
     def toolset(documents: Path, workspace: Path) -> "list[Tool]":
+        # The built-in tools reach folders, so that each trial has its own; those of servers are shared.
         made = replace(setup, documents=str(documents), workspace=str(workspace)).tools()
         return [*made, *others]
 

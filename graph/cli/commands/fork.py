@@ -66,6 +66,7 @@ def split_sets(entries: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     settings = []
     for entry in entries:
         name, equals, value = entry.partition("=")
+        # The same option sets both: ids of steps have no dot, and settings have one.
         if "." in name:
             settings.append(entry)
             continue

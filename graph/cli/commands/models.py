@@ -53,6 +53,7 @@ async def examine_all(models: "RoleModels") -> "list[tuple[str, Capabilities]]":
     roles: dict[int, list[str]] = {}
     different = {}
     for role, model in models.all_models.items():
+        # Roles share a model, which is tested once and costs a few tokens.
         roles.setdefault(id(model), []).append(role)
         different[id(model)] = model
     return [

@@ -10,9 +10,9 @@ import typer
 
 from planner_executor.graph.cli.command_line import program
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 
 PROJECT = Path(__file__).parents[1] / "first_project"
 INERT = ".txt"

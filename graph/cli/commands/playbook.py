@@ -13,7 +13,6 @@ from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, exit_code, on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.playbook_options import File, Values, pair, playbook_given, values_given
@@ -23,6 +22,7 @@ from planner_executor.graph.cli.run_options import RunOptions, ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.playbooks.case import Case, cases_beside
 from planner_executor.graph.playbooks.folder import folder_of, found_in
 from planner_executor.graph.playbooks.playbook import Playbook
@@ -165,6 +165,7 @@ def diff(
 ) -> None:
     """Compare a playbook with another one, or with what it was when it was trusted; comments do not count."""
     now = playbook_given(file if other is None else other, config, trusted=False)
+    # With one file the question is what has changed since the user trusted it.
     before = _as_trusted(now) if other is None else playbook_given(file, config, trusted=False)
     screen.say_each(changed_lines(before.text, now.text))
     if before.digest != now.digest:

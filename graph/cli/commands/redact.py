@@ -10,12 +10,12 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.recorded_run import find_run
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.runs.record_service import redacted
@@ -42,6 +42,7 @@ def redact(
     found = find_run(db, run)
     value = _value(screen, value_file)
     question = f"Remove it permanently from all runs of thread {found.thread}?"
+    # Without a terminal, standard input is the value and cannot answer a question too.
     if not yes and not (screen.interactive and is_confirmed(screen, question)):
         raise InputError(
             "--yes", "the redaction was not confirmed and nothing was changed; without a terminal, give --yes"

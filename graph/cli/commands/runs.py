@@ -99,6 +99,7 @@ def show_runs(screen: Screen, found: RunPage) -> None:
     """Print a line for each run, or two on a terminal that has no columns for goals."""
     width = screen.out.width
     more, few = [HEAD_WITH_MORE, *map(_more_facts, found)], [HEAD, *map(_facts, found)]
+    # As many columns as the terminal has room for, goals first: they say most about a run.
     if (room := width - _width(more)) >= ROOM_FOR_MORE:
         screen.show(table_of(more, found, room))
     elif (room := width - _width(few)) >= LEAST_ROOM:

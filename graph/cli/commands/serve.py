@@ -56,6 +56,7 @@ def serve(
         settings = desk.settings(given.config)
     except ImportError:
         raise ConfigError(PACKAGES) from None
+    # Bound before the link is printed: a port that is taken is a fault of the command.
     listeners = listening(desk.address, port)
     port = listeners[0].getsockname()[1]
     address = origin(desk.address, port)

@@ -10,10 +10,10 @@ from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.commands.skip import Step
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.runs.step_changes import supply_result
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner_executor.graph.cli.exit_codes import on_screen
-from planner_executor.graph.cli.file_faults import file_faults
 from planner_executor.graph.cli.options import path_of
 from planner_executor.graph.cli.prompts import is_confirmed
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.settings.settings_file import FILE, SettingsFile, read_file
 from planner_executor.graph.settings.trust import content_trusted, digest_of, forget
 from planner_executor.graph.settings.trust import trust as trust_file

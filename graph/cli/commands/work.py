@@ -81,6 +81,7 @@ async def _until_stopped(worker: "Worker", once: bool) -> int | None:
 
     def stop(number: int) -> None:
         caught.append(number)
+        # The first signal lets calls come to their end; whoever sends another does not want to wait for that.
         if len(caught) > 1:
             working.cancel()
         worker.stop()

@@ -67,6 +67,7 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
     amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(_actor(request)))
     if amendment.fault:
         raise InputError("steer", amendment.fault)
+    # Whoever works on it reads the amendment; a desk that cannot carry it on leaves it on record.
     if shown.executing or not await desk_of(request).carries_on(shown):
         await records.runs.steer(shown.run.id, amendment)
         return

@@ -107,6 +107,7 @@ def _changed(
     changed = dict(step)
     asks = "gate" if "gate" in step else "ask"
     for name, field in (("objective", "objective"), ("success_criteria", "success_criteria"), (asks, "question")):
+        # As a browser sends it: with other line breaks than the plan has, unchanged text would count as changed.
         if field in fields and fields[field] != sent(str(step.get(name) or "")):
             _set(changed, name, fields[field])
     if "depends_on" in fields:

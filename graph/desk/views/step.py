@@ -124,6 +124,7 @@ def _checks(shown: ShownRun, step: Step) -> Iterator[tuple[str, bool | None, str
         if step.success_criteria:
             yield step.success_criteria, None, ""
         return
+    # Earlier checks were of results that the step has replaced since.
     last = seen[-1]
     yield from ((describe_check(one.check), one.met, one.seen) for one in last.checks)
     if last.judged is not None:

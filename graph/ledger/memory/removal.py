@@ -46,6 +46,7 @@ def _obstacle(
     for run, read in zip(stored, runs, strict=True):
         if run.holder is not None and may_live(run.holder.owner):
             return RunOwnedError(database, read.run)
+        # An event was written since the run was read: what was judged then may not hold any more.
         if run.end[1] != read.head:
             return StaleRunError(database, read.run)
     forks = (fork for fork, source in store.forks_of(thread) if source in names and fork.thread not in (thread, *going))

@@ -31,6 +31,7 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     shown, before = shown_stake(run, request), _open(run, request)
     tools, calls, cost = shown.tools, shown.calls, shown.cost_usd
     since = run.record.updated_at
+    # A request that is shown again has no more time than it had.
     deadline = before.shown.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
     rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
     askers = askers_on(run, request, run.recorded_plan())

@@ -109,6 +109,7 @@ def _of_playbook(run: RunContext, verdict: ReviewVerdict, by: Sequence[Approver]
         of_givers=not rules,
         playbook=subject_of(run.record, plan),
     )
+    # Whoever gives it has seen these values: an approval that leaves them out was meant otherwise.
     if not is_within(approval, run.record, plan, terms):
         raise InvalidResponse("standing does not cover the values that were shown; change its params")
     return [approval]
