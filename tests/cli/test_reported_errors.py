@@ -72,7 +72,7 @@ def test_each_end_of_a_run_has_its_code() -> None:
 def test_a_command_gets_the_screen_that_typer_does_not_know_of() -> None:
     given: list[Any] = []
 
-    def command(screen: Screen, name: str, json: bool = False) -> None:
+    def command(screen: Screen, name: "str", json: bool = False) -> None:
         given.append((screen, name))
 
     call = exit_codes.on_screen(command)

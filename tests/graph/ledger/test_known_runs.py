@@ -171,6 +171,30 @@ async def test_a_run_that_has_ended_is_lent_once() -> None:
         assert ledger.read == [2, 1, 0]
 
 
+async def test_a_run_that_has_ended_is_lent_for_its_own_thread_and_not_before_one_that_goes_on() -> None:
+    async with known() as (ledger, runs):
+        await ledger.open_run("u", [STARTED])
+        await write(ledger, ENDED)
+        await node(runs, ledger)
+        for thread, lent in (("u", None), ("t", RunKey("t", 1))):
+            async with runs.lent(ledger, thread) as found:
+                assert (found.key if found is not None else None) == lent
+        await node(runs, ledger)
+        await ledger.open_run("t", [STARTED])
+        await node(runs, ledger)
+        async with runs.lent(ledger, "t") as found:
+            assert found is not None and found.key == RunKey("t", 2)
+        assert ledger.read[-1] == 0  # the run that was left, and not that before
+
+
+async def test_a_node_that_is_interrupted_before_it_opens_a_run_leaves_none() -> None:
+    async with known() as (ledger, runs):
+        with pytest.raises(InterruptedError), runs.handing_on(InterruptedError):
+            raise InterruptedError
+        await node(runs, ledger)
+        assert ledger.read == [2]
+
+
 async def test_a_run_that_a_newer_release_goes_on_with_is_lent_to_nobody() -> None:
     async with known() as (ledger, runs):
         await node(runs, ledger)
@@ -227,6 +251,15 @@ async def test_a_node_on_a_thread_without_a_run_hands_nothing_on() -> None:
         await ledger.open_run("new", [STARTED])
         await node(runs, ledger, "new")
         assert ledger.read == [0, 1]
+
+
+async def test_a_node_that_looks_at_a_thread_without_a_run_hands_on_the_run_that_it_has() -> None:
+    async with known() as (ledger, runs):
+        with runs.handing_on():
+            await runs.latest(ledger, "t")
+            assert await runs.latest(ledger, "nowhere") is None
+        await node(runs, ledger)
+        assert ledger.read == [2, 0, 0]
 
 
 async def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:

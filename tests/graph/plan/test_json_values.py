@@ -11,6 +11,7 @@ from planner_executor.graph.plan.json_values import (
     is_number,
     json_faults,
     long_integer_fault,
+    texts_in,
     with_texts,
 )
 
@@ -86,3 +87,7 @@ def test_texts_are_changed_wherever_they_stand_and_keys_stay() -> None:
         "e": "F",
     }
     assert with_texts("a", len) == 1 and with_texts(2.5, str.upper) == 2.5
+
+
+def test_texts_are_found_in_their_order_and_keys_and_numbers_are_none() -> None:
+    assert [*texts_in({"a": ["x", {"b": "y"}, 1], "c": ("z", None)})] == ["x", "y", "z"]

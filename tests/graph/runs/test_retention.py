@@ -397,6 +397,30 @@ def test_of_two_prunes_at_once_each_removes_what_the_other_did_not(
     assert done.kept == tuple(KeptThread(f"t{n}.1", "changed") for n in (4, 3, 2, 1, 0))
 
 
+def test_what_begins_or_changes_in_the_middle_of_a_prune_stays(tmp_path: Path) -> None:
+    class Between(SqliteLedger):
+        """A ledger in which a run is continued, and another one changed, before the transaction of a removal."""
+
+        async def remove(self, threads: Any, by: str) -> Any:
+            async with self.owned(RunKey("t0", 1)):
+                async with self.owned(RunKey("t1", 1)) as lease:
+                    await self.append(lease, [drafted("late_answer")])
+                return await super().remove(threads, by)
+
+    async def main() -> Pruned:
+        ledger = Between(tmp_path / "runs.db")
+        for n in range(3):
+            await ledger.open_run(f"t{n}", [STARTED, ENDED])
+        try:
+            return await prune(ledger, ALL, "os:ada")
+        finally:
+            await ledger.close()
+
+    done = asyncio.run(main())
+    assert done.threads == {"t2": ("t2.1",)}
+    assert {one.run: one.obstacle for one in done.kept} == {"t0.1": "executing", "t1.1": "changed"}
+
+
 async def _tried(runs: Runs) -> list[str]:
     return [name async for name, _ in tried_on_runs(runs, Policy(), None)]
 
