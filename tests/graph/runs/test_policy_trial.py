@@ -11,6 +11,7 @@ import pytest
 
 from planner_executor import AsyncAgent
 from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs import policy_trial
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
@@ -46,6 +47,19 @@ async def test_each_run_is_read_once_however_many_stand_on_a_page(
     ]  # fmt: skip
     assert [one[0] for one in found if one[1] == "pay"] == ["c.1", "b.1", "a.1"]
     assert await tried(path, denied, since=time.time() + 60) == []
+
+
+async def test_a_run_that_is_removed_once_it_was_listed_is_left_out(tmp_path: Path) -> None:
+    for thread in ("a", "b"):
+        await started(tmp_path / "runs.db", thread)
+    found = []
+    async with AsyncAgent.open(tmp_path / "runs.db", planner=ScriptedModel([])) as agent:
+        ledger = agent.runs.ledger
+        async for run, _ in policy_trial.tried_on_runs(agent.runs, policy_from({}), None):
+            found.append(run)
+            await ledger.remove([[await ledger.transcript(RunKey("a", 1))]], "os:ben")
+
+    assert found == ["b.1"]
 
 
 @pytest.mark.parametrize(
