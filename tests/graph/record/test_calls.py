@@ -5,15 +5,18 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.record.call import Call
-from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.calls import Calls, Opening
 from planner_executor.graph.record.events import (
     Arguments,
+    Brief,
     CallAsked,
     CallFinished,
     CallInherited,
     CallStarted,
     Event,
     ModelFinished,
+    ModelStarted,
+    Prompt,
     SettledCall,
 )
 from planner_executor.graph.record.results import StepResult
@@ -235,3 +238,32 @@ def test_inherited_calls_are_those_of_the_forked_run_in_their_order() -> None:
     calls.found_elsewhere([calls.elsewhere["a"]._replace(key="other")])
 
     assert [call.key for call in calls.inherited_calls] == ["z", "a"]
+
+
+def test_calls_whose_last_attempt_failed_are_those_and_no_others() -> None:
+    calls = started(started(started(Calls()), "done", "b"), "open", "c")
+    finished(calls, DOWN)
+    finished(calls, SENT, "b")
+
+    assert [call.key for call in calls.failed] == ["k"]
+
+
+def test_the_first_request_of_a_conversation_is_kept_by_its_brief_or_as_it_was_asked_before_there_were_any() -> None:
+    calls, whole, more = Calls(), Prompt(), Prompt(continues="m1")
+
+    for step, told in (
+        ("a", ModelStarted(key="m1", role="executor", brief=Brief(), prompt=whole)),
+        ("a", ModelStarted(key="m2", role="executor", prompt=more)),
+        ("b", ModelStarted(key="m3", role="executor", brief=Brief(), prompt=more)),
+        ("c", ModelStarted(key="m4", role="executor", prompt=whole)),
+        ("d", ModelStarted(key="m5", role="executor")),
+        ("e", ModelStarted(key="m6", role="judge", prompt=whole)),
+        (None, ModelStarted(key="m7", role="executor", prompt=whole)),
+    ):
+        calls.model_started(step, told)
+
+    assert calls.openings == {
+        ("a", None): [Opening("m1", Brief(), whole)],
+        ("b", None): [Opening("m3", Brief(), None)],
+        ("c", None): [Opening("m4", None, whole)],
+    }

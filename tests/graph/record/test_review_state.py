@@ -3,8 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.call import WaitingCall
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import (
     Arguments,
     CallRefused,
@@ -19,10 +22,11 @@ from planner_executor.graph.record.events import (
     ReviewReminded,
     ReviewRequested,
     RunReopened,
+    SettledWithPlan,
     StepHeld,
     StepUncertain,
 )
-from planner_executor.graph.record.review_state import ReviewState, refusal_digest
+from planner_executor.graph.record.review_state import Consent, ReviewState, refusal_digest
 from planner_executor.graph.record.run_pass import Pass
 
 SHOWN = ReviewRequested.from_json(
@@ -272,3 +276,38 @@ def test_a_person_has_to_respond_to_an_open_request_until_a_response_is_given() 
 
     states = (ReviewState(), asked_about(), given, shown_again)
     assert [state.waits for state in states] == [False, True, False, True]
+
+
+@pytest.mark.parametrize(("asked", "met"), [("run_plan", None), ("raise_budget", ())])
+def test_an_approval_of_an_earlier_release_met_what_its_request_showed(asked: str, met: Any) -> None:
+    state = ReviewState()
+    state.review_requested(replace(SHOWN, asked=(asked,)), PLAN)
+
+    approval = decided(state).approval
+
+    assert approval is not None and approval.met == {"look": met, "pay": met}
+
+
+@pytest.mark.parametrize(("voters", "by"), [((), ("ada",)), (("ada", "ben"), ("ada", "ben"))])
+def test_a_call_that_is_approved_with_its_plan_is_by_all_who_did(voters: tuple[str, ...], by: tuple[str, ...]) -> None:
+    state = decided(
+        ReviewState(), approver="ada", voters=voters, with_plan=(SettledWithPlan(key="k", place="b", tool="pay"),)
+    )
+
+    assert state.with_plan == {"k": Consent((), by)}
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("run_plan", {"held", "seen", "plan"}), ("raise_budget", {"held"})])
+def test_a_request_shows_the_previews_of_the_plan_if_it_is_about_it_and_of_the_calls_that_wait(
+    asked: str, shown: set[str]
+) -> None:
+    state = ReviewState()
+    state.previews.made(CallPreview(key=key, place="b", tool="pay", text="t") for key in ("held", "seen", "plan"))
+    for key in ("held", "seen"):
+        held = StepHeld(key=key, tool="pay", args=Arguments({}), labels={}, revision=1)
+        state.step_held(Event(3, "step_held", "b", 0.0, {}), held, Pass(1))
+    state.seen.add("seen")
+
+    state.review_requested(replace(SHOWN, asked=(asked,)), PLAN)
+
+    assert set(state.previews.shown) == shown

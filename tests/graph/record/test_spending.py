@@ -78,6 +78,9 @@ def test_the_tokens_of_an_answer_count_whether_or_not_any_were_set_aside() -> No
 
         assert spending.usage.tokens == 30
 
+        spending.model_finished(ModelFinished(key="n", role="planner", usage=Tokens(total_tokens=5)))
+        assert spending.usage.tokens == 35
+
 
 def test_a_model_step_counts_once_with_its_calls() -> None:
     usage = called(asked(asked(Spending(), "a"), "a"), call=1).usage

@@ -10,6 +10,7 @@ from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.check_result import Opinion
 from planner_executor.graph.record.events import (
     CallFinished,
+    ConditionEvaluated,
     Content,
     Event,
     Inherited,
@@ -264,3 +265,31 @@ def test_a_step_is_judged_as_long_as_the_last_check_came_to_an_opinion(opinions:
         steps.step_checked("a", StepChecked(met=True, revision=1, judged=opinion), Pass(1))
 
     assert ("a" in steps.judged) == judged
+
+
+def when(name: str, of: str) -> dict[str, Any]:
+    return {"id": name, "objective": "o", "when": {"of": f"{{{of}_result}}", "condition": "@"}}
+
+
+CHAIN: Any = {
+    "steps": [
+        {"id": "w", "objective": "o"}, when("p", "w"), when("q", "p"), when("r", "w"), {"id": "x", "objective": "o"},
+        when("y", "x"), when("z", "w"),
+    ]
+}  # fmt: skip
+
+
+def test_a_result_that_a_person_gives_has_the_conditions_that_read_it_evaluated_anew_and_those_after_them() -> None:
+    steps = Steps({"w": DOWN, "x": SENT})
+    for name, met in {"p": False, "q": False, "r": True, "y": False, "z": True}.items():
+        steps.condition_evaluated(name, ConditionEvaluated(met=met, condition="@", revision=1))
+    steps.work_finished("r", finished(), Pass(1))
+    steps.step_skipped("z", StepSkipped(why="", approver="os:ada"))
+
+    given = ResultSupplied(result=Content(1), approver="os:ada")
+    steps.result_supplied(Event(7, "result_supplied", "w", 5.0, {}), given, CHAIN)
+
+    assert steps.conditions == {"r": True, "y": False}  # `r` has succeeded, and `y` reads another result
+    assert {name: result.status for name, result in steps.results.items()} == {
+        "w": "succeeded", "x": "succeeded", "r": "succeeded", "y": "skipped", "z": "skipped"
+    }  # fmt: skip
