@@ -26,12 +26,16 @@ class KeptEvents:
         return self._events[seq:]
 
     def add(self, place: int | None, like: Event, payload: Mapping[str, Any]) -> None:
-        """Keep an event with the kind, step and time of another one; without a place it follows all others."""
+        """Keep an event with the kind, step and time of another one; without a place it follows all others.
+
+        One that is equal to the other is that one, which has been read already.
+        """
         if place is None:
             place = self._places[-1] if self._places else 0
         index = bisect_right(self._places, place)
         self._places.insert(index, place)
-        self._events.insert(index, Event(index + 1, like.kind, like.step, like.at, payload))
+        event = Event(index + 1, like.kind, like.step, like.at, payload)
+        self._events.insert(index, like if event == like else event)
         # Numbers are those of the order on record, so that prompts and requests name the same ones.
         for later in range(index + 1, len(self._events)):
             self._events[later] = replace(self._events[later], seq=later + 1)

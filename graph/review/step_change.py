@@ -148,11 +148,12 @@ def _changeable(record: RunState, step: str) -> Step:
     """
     if record.ended is not None:
         raise InputError("run", f"{record.id} has ended; retry it, or start a new run")
-    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
-    if step not in plan.by_id:
-        raise InputError("step", f"{record.id} has no step {step!r}; there are {listed(list(plan.by_id)) or 'none'}")
+    plan = record.plan_state.plan or {"steps": []}
+    steps = {raw["id"]: raw for raw in plan["steps"]}
+    if step not in steps:
+        raise InputError("step", f"{record.id} has no step {step!r}; there are {listed(list(steps)) or 'none'}")
     if step in record.steps.succeeded:
         raise InputError("step", f"{step} succeeded and cannot change; fork the run to change it")
     if step in record.steps.untaken:
         raise InputError("step", f"{step} was skipped by its condition; edit the plan to change it")
-    return plan.by_id[step]
+    return Plan.model_validate({**plan, "steps": [steps[step]]}).by_id[step]
