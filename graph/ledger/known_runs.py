@@ -143,8 +143,10 @@ class KnownRuns:
 
     async def latest(self, ledger: Ledger, thread: str) -> KnownRun | None:
         """Return the thread's latest run, which the current node may hand on; None if it has none."""
-        # Taken out: two nodes side by side must not fold events into the same state.
-        run = await self._read(ledger, thread, self._left.pop(thread, None))
+        # Taken out: two nodes side by side must not fold events into the same state. A node may look twice.
+        node = _node.get()
+        own = node.run if node is not None and node.run is not None and node.run.key.thread == thread else None
+        run = await self._read(ledger, thread, self._left.pop(thread, own))
         return _opened(run) if run is not None else None
 
     def _keep(self, run: KnownRun | None) -> None:

@@ -94,6 +94,17 @@ async def test_a_request_is_handed_on_with_the_run_unless_a_value_was_redacted()
         assert (await node(runs, ledger)).request.take(2) is None
 
 
+async def test_a_node_that_looks_twice_reads_only_what_was_written_since_and_another_thread_anew() -> None:
+    async with known() as (ledger, runs):
+        await ledger.open_run("u", [STARTED])
+        with runs.handing_on():
+            first = await runs.latest(ledger, "t")
+            again = await runs.latest(ledger, "t")
+            other = await runs.latest(ledger, "u")
+        assert ledger.read == [2, 0, 1] and first is not None and again is not None and again.record is first.record
+        assert other is not None and other.key.thread == "u"
+
+
 async def test_a_node_that_fails_hands_nothing_on() -> None:
     async with known() as (ledger, runs):
         with pytest.raises(ZeroDivisionError), runs.handing_on():
