@@ -91,7 +91,7 @@ async def _begun(graph: Any, runs: Runs, durability: Any) -> None:
         fork = await fork_of(runs, record.id, "price", {}, str(ADA))
         caller = replace(Caller(branch), inherited=fork.drafts, values=fork.values, forked=fork.source)
         with invoked_by(caller):
-            given = {"goal": fork.source.goal, "plan": fork.plan}
+            given = {"goal": fork.source.started.goal, "plan": fork.plan}
             await graph.ainvoke(given, on_thread(branch), durability=durability)
 
 
