@@ -115,7 +115,7 @@ class ReviewState:
         self, data: ReviewRequested, plan: Mapping[str, Any] | None, at: float = 0.0, askers: tuple[str, ...] = ()
     ) -> None:
         """Open a request, about this plan among others, or show it again; a response given before has been refused."""
-        since = self.request.since if self.request is not None and self.waits else at
+        since = self.request.since if self.request is not None and self.response is None else at
         if data.request != self.requests:
             about = data.digest, data.asked
             self.requests_about[about] = self.requests_about.get(about, 0) + 1
@@ -123,7 +123,7 @@ class ReviewState:
         tools.update(tools_in(plan) if "run_plan" in data.asked else ())
         # What has fallen due of a request that is shown again is not done a second time.
         is_again = self.request is not None and self.request.shown.request == data.request
-        asked = self.request if self.request is not None and is_again else RecordedRequest(data)
+        asked = (self.request if is_again else None) or RecordedRequest(data)
         self.request = asked._replace(shown=data, tools=frozenset(tools), askers=askers, since=since)
         self.last_expired, self.requests, self.response = None, data.request, None
         # A request about the plan shows those of the plan; every request shows those of the calls that wait.

@@ -311,3 +311,42 @@ def test_a_request_shows_the_previews_of_the_plan_if_it_is_about_it_and_of_the_c
     state.review_requested(replace(SHOWN, asked=(asked,)), PLAN)
 
     assert set(state.previews.shown) == shown
+
+
+def test_an_approval_by_the_policy_leaves_what_people_met_as_it_was() -> None:
+    rules = ({"names": ["ada"]},)
+    by_policy, state = decided(ReviewState(), by="policy"), decided(ReviewState(), met={"pay": rules})
+    approvals = [by_policy.approval, state.approval]
+    other = {"steps": [PLAN["steps"][1], {"id": "c", "objective": "new", "tool": "new"}]}
+    data = Decided(digest="e", binding="b", decision="approve", by="policy", message=None)
+    state.decided(Event(9, "decided", None, 0.0, {}), data, Pass(2), plan=other)
+
+    told = [(one.met, one.people_seq) for one in (*approvals, state.approval) if one is not None]
+
+    assert told == [({}, 0), ({"look": (), "pay": rules}, 4), ({"pay": rules}, 4)]
+
+
+def test_people_wait_for_since_the_first_request_that_nobody_has_responded_to() -> None:
+    state, since = ReviewState(), []
+    for number, at in ((3, 5.0), (3, 6.0), (4, 7.0)):
+        state.review_requested(replace(SHOWN, request=number), PLAN, at)
+        since.append(state.request and state.request.since)
+    state.response = ResponseGiven(request=4, digest="d", response=Content("yes"), approver="os:ada")
+    state.review_requested(replace(SHOWN, request=5), PLAN, 8.0)
+
+    assert [*since, state.request and state.request.since] == [5.0, 5.0, 5.0, 8.0]
+
+
+@pytest.mark.parametrize(("text", "seen"), [("pays 9", {"k"}), ("pays 90", set())])
+def test_a_call_that_was_seen_is_to_be_seen_again_only_with_another_preview(text: str, seen: set[str]) -> None:
+    state, shown = ReviewState(), CallPreview(key="k", place="b", tool="pay", text="pays 9")
+    state.previews.made([shown])
+    state.previews.were_shown(["k"])
+    state.seen.add("k")
+
+    again = StepHeld(
+        key="k", tool="pay", args=Arguments({}), labels={}, revision=1, previewed=replace(shown, text=text)
+    )
+    state.step_held(Event(5, "step_held", "b", 0.0, {}), again, Pass(1))
+
+    assert state.seen == seen
