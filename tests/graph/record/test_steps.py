@@ -23,7 +23,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
-from planner_executor.graph.record.steps import Steps
+from planner_executor.graph.record.steps import Steps, due_in
 from planner_executor.graph.record.trust_label import USER
 
 SENT = StepResult("succeeded", "sent")
@@ -293,3 +293,23 @@ def test_a_result_that_a_person_gives_has_the_conditions_that_read_it_evaluated_
     assert {name: result.status for name, result in steps.results.items()} == {
         "w": "succeeded", "x": "succeeded", "r": "succeeded", "y": "skipped", "z": "skipped"
     }  # fmt: skip
+
+
+def test_steps_are_due_that_wait_for_nothing_more_and_whose_condition_is_met() -> None:
+    plan, steps = Plan.model_validate(CHAIN), Steps({"w": SENT})
+    for name, met in {"p": True, "r": False}.items():
+        steps.condition_evaluated(name, ConditionEvaluated(met=met, condition="@", revision=1))
+
+    assert [step.id for step in due_in(plan, steps, plan.steps)] == ["w", "p", "x"]  # of `z` it is not evaluated yet
+    assert due_in(plan, steps, ()) == [] and steps.untaken == {"r"}
+
+
+def test_a_revision_forgets_the_conditions_of_what_it_changes_and_of_what_reads_that() -> None:
+    steps = Steps({"w": SENT, "x": SENT})
+    for name in ("p", "q", "y"):
+        steps.condition_evaluated(name, ConditionEvaluated(met=name == "y", condition="@", revision=1))
+    diff = PlanDiff(changed=("p",))
+
+    steps.plan_revised(replace(revised("failure"), plan=CHAIN, diff=diff), Pass(1))
+
+    assert steps.conditions == {"y": True} and set(steps.results) == {"w", "x"}
