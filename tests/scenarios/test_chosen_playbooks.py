@@ -133,7 +133,7 @@ def test_a_standing_approval_covers_no_run_that_a_planner_chose(opened: Open, to
 
 
 def test_only_what_is_trusted_and_unchanged_is_known(opened: Open, tmp_path: Path) -> None:
-    specs = opened()._agent.graph.services.toolbox.specs  # type: ignore[attr-defined]
+    specs = opened().wait_for(lambda agent: agent._open.get()).graph.services.toolbox.specs
     folder = folder_of(settings_file(tmp_path / "planner-executor.toml"))
     assert folder is not None and list(library_of(folder, specs)) == ["welcome"]
     other = {**RAW, "name": "other", "tools": {"mail": {**face_of(specs["mail"]), "effect": "read"}}}
