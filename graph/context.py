@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from planner_executor.graph.calls.equipment import Equipment
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, RateLimiter, process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.plan.recent import Recent

@@ -13,6 +13,7 @@ from langgraph.types import Command
 
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.builder.graph_builder import Graph, graph_with
+from planner_executor.graph.builder.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
 from planner_executor.graph.caller import Caller, Receipt, invoked_by
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
@@ -26,7 +27,6 @@ from planner_executor.graph.errors import (
 from planner_executor.graph.ledger.known_runs import KnownRun
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
-from planner_executor.graph.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_key import RunKey, run_in

@@ -14,9 +14,9 @@ import pytest
 from langchain_core.tools import BaseTool, StructuredTool, tool
 
 from planner_executor.graph.agent import Agent
+from planner_executor.graph.builder.opening import AgentOptions
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.evaluation.case_run import run_case
-from planner_executor.graph.opening import AgentOptions
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.case import Case, cases_beside, folder_of_cases
 from planner_executor.graph.record.events import CallStarted

@@ -11,11 +11,11 @@ from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 
+from planner_executor.graph.builder.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import ConfigError, DecisionRefusedError, InputError
 from planner_executor.graph.ledger.database_name import DATABASE, shown
 from planner_executor.graph.lifetime import OpenOnUse
-from planner_executor.graph.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
 from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import Approver, Person

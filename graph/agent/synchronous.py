@@ -11,10 +11,10 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
 from planner_executor.graph.agent.asynchronous import AsyncAgent
+from planner_executor.graph.builder.opening import AgentOptions
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.database_name import DATABASE
 from planner_executor.graph.lifetime import LoopThread
-from planner_executor.graph.opening import AgentOptions
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
+from planner_executor.graph.calls.equipment import Equipment
 from planner_executor.graph.chat_models.retry import is_time_zone
 from planner_executor.graph.chat_models.settings import ROLES
-from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.errors import ConfigError, PolicyError
 from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault

@@ -15,11 +15,11 @@ from planner_executor.graph.builder.configuration import (
 )
 from planner_executor.graph.builder.import_guard import guard_imports
 from planner_executor.graph.builder.user_tools import GivenPacks, Tool, adapter_named, toolset_of
+from planner_executor.graph.calls.equipment import Equipment
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_models
 from planner_executor.graph.chat_models.settings import ModelSpec, Role
 from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints, keep_checkpoints_of
-from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
 from planner_executor.graph.observing.listener import Observer

@@ -11,12 +11,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.builder.configuration import check
+from planner_executor.graph.calls.equipment import Equipment
 from planner_executor.graph.calls.rate_limit import process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
-from planner_executor.graph.equipment import Equipment
 from planner_executor.graph.errors import SuiteError
 from planner_executor.graph.evaluation.arms import arm_setups, for_any_plan
 from planner_executor.graph.evaluation.assessment import case_faults
