@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -133,8 +133,9 @@ class AsyncAgent:
 
     async def aclose(self) -> None:
         """Close the database and stop the MCP servers; end executing runs first."""
-        for part in (self._open, self._runs, self._opened):
-            await part.close()
+        async with AsyncExitStack() as closing:  # each is closed, also if one that rests on it could not be
+            for part in (self._opened, self._runs, self._open):
+                closing.push_async_callback(part.close)
 
     async def prepare(self) -> None:
         """Check the options and open the database; the graph and all that drives runs are made on first use.
@@ -774,7 +775,9 @@ class AsyncAgent:
 @asynccontextmanager
 async def _runs_of(agent: OpenOnUse[Opened]) -> AsyncIterator[Runs]:
     found = await agent.get()
-    open_runs = await run_sync(_import_runs)  # an event loop does not wait for files
+    await run_sync(_import_runs)  # an event loop does not wait for files
+    from planner_executor.graph.runs.runs import open_runs
+
     async with open_runs(found.database, found.key) as runs:
         yield runs
 
@@ -782,7 +785,9 @@ async def _runs_of(agent: OpenOnUse[Opened]) -> AsyncIterator[Runs]:
 @asynccontextmanager
 async def _session_of(agent: OpenOnUse[Opened], ledger: OpenOnUse[Runs]) -> AsyncIterator[AgentSession]:
     found, runs = await agent.get(), await ledger.get()
-    _, session_of = await run_sync(_import_session)
+    await run_sync(_import_session)
+    from planner_executor.graph.session import session_of
+
     async with session_of(found, runs) as session:
         yield session
 
@@ -796,8 +801,10 @@ async def _runs_of_others(runs: Runs) -> AsyncIterator[Runs]:
 @asynccontextmanager
 async def _session_over(graph: Graph, ledger: OpenOnUse[Runs]) -> AsyncIterator[AgentSession]:
     runs = await ledger.get()
-    session, _ = await run_sync(_import_session)
-    yield session(graph, runs)
+    await run_sync(_import_session)
+    from planner_executor.graph.session import AgentSession
+
+    yield AgentSession(graph, runs)
 
 
 def _verified_file(file: Path, head: str | None, key: SealKey | None) -> Verification:
@@ -806,13 +813,9 @@ def _verified_file(file: Path, head: str | None, key: SealKey | None) -> Verific
     return verified_file(file, head, key)
 
 
-def _import_runs() -> Callable[[str | Path, SealKey | None], AbstractAsyncContextManager[Runs]]:
-    from planner_executor.graph.agent.imports import open_runs
-
-    return open_runs
+def _import_runs() -> None:
+    import planner_executor.graph.agent.imports  # noqa: F401
 
 
-def _import_session() -> tuple[type[AgentSession], Callable[[Opened, Runs], AbstractAsyncContextManager[AgentSession]]]:
-    from planner_executor.graph.session import AgentSession, session_of
-
-    return AgentSession, session_of
+def _import_session() -> None:
+    import planner_executor.graph.session  # noqa: F401

@@ -11,5 +11,5 @@ import planner_executor.graph.runs.forking
 import planner_executor.graph.runs.inbox
 import planner_executor.graph.runs.playbooks
 import planner_executor.graph.runs.record_service
+import planner_executor.graph.runs.runs
 import planner_executor.graph.runs.step_changes  # noqa: F401
-from planner_executor.graph.runs.runs import open_runs as open_runs

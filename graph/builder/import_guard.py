@@ -28,7 +28,7 @@ class ImportGuard(MetaPathFinder):
         """
         behind = sys.meta_path[sys.meta_path.index(self) + 1 :]
         specs = (each.find_spec(fullname, path, target) for each in behind)
-        # Found first and refused then: whatever finder knows the module, its file is checked.
+        # The other finders look for the module; its file is checked whichever of them knows it.
         found = next((spec for spec in specs if spec is not None), None)
         if found is not None and found.has_location and found.origin is not None:
             self._check(found.origin)

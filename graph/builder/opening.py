@@ -1,29 +1,25 @@
 """The opening of an agent: its options are checked, its MCP servers started and its database prepared.
 
-What drives runs, `graph.session`, is imported once somebody asks for it (decision 160).
+`graph.session`, which drives runs, is imported on first use (decision 160).
 """
 
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_executor.graph.builder.options import Options, options_of
-from planner_executor.graph.builder.tool_servers import Servers, Tools, awith_servers
-from planner_executor.graph.builder.user_tools import GivenPacks, tool_name, toolset_of
+from planner_executor.graph.builder.options import GraphOptions, Options, options_of
+from planner_executor.graph.builder.tool_servers import Servers, awith_servers
+from planner_executor.graph.builder.user_tools import tool_name, toolset_of
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.chat_models.settings import ModelSpec
-from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints, keep_checkpoints_from_environment
+from planner_executor.graph.checkpoints.kept_checkpoints import keep_checkpoints_from_environment
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.database_name import IN_MEMORY, name_fault
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
-from planner_executor.graph.observing.listener import Observer
-from planner_executor.graph.settings.identity import Adapter
-from planner_executor.graph.settings.settings import GivenSettings
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -34,24 +30,10 @@ NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
 """Such as `openai:gpt-5`; a drive of Windows has one letter."""
 
 
-class AgentOptions(GivenSettings, total=False):
+class AgentOptions(GraphOptions, total=False):
     """What an agent is opened with: the arguments of `build_graph`, but what its database holds, and MCP servers."""
 
-    planner: ModelSpec | None
-    executor: ModelSpec | None
-    replanner: ModelSpec | None
-    judge: ModelSpec | None
-    executors: Mapping[str, ModelSpec] | None
-    client_models: Sequence[str] | None
-    config: str | Path | None
-    tools: Tools | None
-    pack: GivenPacks
-    reserve: Collection[str]
     mcp: Servers
-    keep_checkpoints: KeepCheckpoints | None
-    observers: Sequence[Observer]
-    identity: Adapter | None
-    name: str
 
 
 class NotGiven(Enum):

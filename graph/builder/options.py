@@ -1,9 +1,8 @@
 """The options of a graph: all of them checked before a ledger or a checkpointer is there."""
 
 from collections.abc import Collection, Mapping, Sequence
-from inspect import signature
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from planner_executor.graph.builder.configuration import (
     check,
@@ -18,7 +17,7 @@ from planner_executor.graph.builder.user_tools import GivenPacks, Tool, adapter_
 from planner_executor.graph.calls.equipment import Equipment
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_models
-from planner_executor.graph.chat_models.settings import ModelSpec, Role
+from planner_executor.graph.chat_models.settings import ROLES, ModelSpec
 from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints, keep_checkpoints_of
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
@@ -53,65 +52,71 @@ class Options(NamedTuple):
         check_reach(self.equipment.every_tool.specs, file)
 
 
-def options_of(
-    *,
-    planner: ModelSpec | None = None,
-    executor: ModelSpec | None = None,
-    replanner: ModelSpec | None = None,
-    judge: ModelSpec | None = None,
-    executors: Mapping[str, ModelSpec] | None = None,
-    client_models: Sequence[str] | None = None,
-    config: str | Path | None = None,
-    tools: Sequence[Tool] | None = None,
-    pack: GivenPacks = None,
-    reserve: Collection[str] = (),
-    keep_checkpoints: KeepCheckpoints | None = None,
-    observers: Sequence[Observer] = (),
-    identity: Adapter | None = None,
-    name: str = NAME,
-    **settings: Unpack[GivenSettings],
-) -> Options:
+class GraphOptions(GivenSettings, total=False):
+    """The arguments of `build_graph`, but for the checkpointer and the ledger."""
+
+    planner: ModelSpec | None
+    executor: ModelSpec | None
+    replanner: ModelSpec | None
+    judge: ModelSpec | None
+    executors: Mapping[str, ModelSpec] | None
+    client_models: Sequence[str] | None
+    config: str | Path | None
+    tools: Sequence[Tool] | None
+    pack: GivenPacks
+    reserve: Collection[str]
+    keep_checkpoints: KeepCheckpoints | None
+    observers: Sequence[Observer]
+    identity: Adapter | None
+    name: str
+
+
+def options_of(**given: Unpack[GraphOptions]) -> Options:
     """Return what the options of `build_graph` come to.
 
     Raises:
         ConfigError: A setting, a model or a tool is invalid; the message names it.
     """
-    roles: dict[Role, ModelSpec | None] = {
-        "planner": planner,
-        "executor": executor,
-        "replanner": replanner,
-        "judge": judge,
-    }
-    _check_names(settings)
-    policy = policy_named(settings.get("policy"), config)
+    _check_names(given)
+    values: Mapping[str, Any] = {**given}
+    config = given.get("config")
+    policy = policy_named(given.get("policy"), config)
+    settings = {name: value for name, value in values.items() if name in GivenSettings.__annotations__}
     chosen = settings_of({"look": looks_in_file(config), **settings, "policy": policy})
-    toolset = toolset_of(tools, pack, config)
-    everything, held_back = Toolbox(toolset.tools), {*toolset.reserve, *reserve}
+    toolset = toolset_of(given.get("tools"), given.get("pack"), config)
+    everything, held_back = Toolbox(toolset.tools), {*toolset.reserve, *given.get("reserve", ())}
+    roles = {role: values.get(role) for role in ROLES}
     equipment = Equipment(
         settings=chosen,
         toolbox=everything.only({*everything} - held_back),
         reserve=everything.only(held_back),
-        models=role_models(roles, config, executors, client_models),
-        identity=identity or identity_adapter(config, toolset.tools),
+        models=role_models(roles, config, given.get("executors"), given.get("client_models")),
+        identity=given.get("identity") or identity_adapter(config, toolset.tools),
         library=playbooks_in_file(config, everything.specs),
     )
     addresses = addresses_of(config)
     check(equipment, policy, config)
     # From here on the tools may write, so that what is imported later has to be looked at.
     guard_imports(equipment.toolbox.specs)
-    keep = None if keep_checkpoints is None else keep_checkpoints_of(keep_checkpoints)
-    return Options(equipment, with_exported_spans(observers), addresses, keep, name)
+    keep = given.get("keep_checkpoints")
+    return Options(
+        equipment,
+        with_exported_spans(given.get("observers", ())),
+        addresses,
+        None if keep is None else keep_checkpoints_of(keep),
+        given.get("name", NAME),
+    )
 
 
-def _check_names(settings: Collection[str]) -> None:
-    """Check that the other arguments of `build_graph` are settings.
+def _check_names(given: Collection[str]) -> None:
+    """Check that all arguments are those of `build_graph`.
 
     Raises:
         ConfigError: One is not.
     """
-    known = [*signature(options_of).parameters, "checkpointer", "ledger", *GivenSettings.__annotations__]
-    if unknown := sorted(set(settings) - set(known)):
-        known.remove("settings")
+    own = [name for name in GraphOptions.__annotations__ if name not in GivenSettings.__annotations__]
+    known = [*own, "checkpointer", "ledger", *GivenSettings.__annotations__]
+    if unknown := sorted(set(given) - set(known)):
         raise ConfigError(f"{unknown[0]}: unknown argument; {right_name(unknown[0], known)}")
 
 

@@ -118,7 +118,7 @@ def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
         name = call["id"] or f"call_{number}"
         args = _arguments(call["args"])
         if args is None or not call["name"]:
-            # A call without a name is told to the model as invalid; it may be one that was cut off.
+            # A call without a name may have been cut off; the model is told that it is invalid.
             broken.append(InvalidToolCall(**{**call, "id": name}))
         else:
             calls.append(ToolCall(name=call["name"], args=args, id=name, type="tool_call"))

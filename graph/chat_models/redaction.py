@@ -53,7 +53,7 @@ def _secrets_in(value: Any, name: str) -> Iterator[str]:
             yield value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            # Below headers or a query every value is a secret, whatever its own name.
+            # Every value inside headers or a query is a secret, whatever it is called.
             yield from _secrets_in(item, name if _SENT_ALONG.search(name) else str(key))
     elif isinstance(value, list | tuple):
         for item in value:

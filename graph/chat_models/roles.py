@@ -126,7 +126,7 @@ class RoleModels:
                 fault = f"the settings of this graph do not name the server {settings.base_url}; omit base_url"
                 raise ModelConfigError(model or f"of the {role}", fault)
             server = next((entry for entry in known if _names(entry, model)), known[0])
-            # The address may bring no key but its own, whatever the role's model has.
+            # Only the server's own key is sent to it, even if the role's model has another.
             return ModelSettings(model=model, **changed, api_key=server.api_key, api_key_env=server.api_key_env)
         own = self._own(role)
         if model is None or _names(own, model):  # the role's own settings complete it

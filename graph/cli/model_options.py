@@ -83,7 +83,7 @@ def _read(entry: str) -> tuple[str, list[str], Any]:
 
     target, equals, value = entry.partition("=")
     role, *path = target.strip().split(".")
-    # A setting of the executor itself is no name of another executor.
+    # `executor.temperature` sets the executor; `executor.cheap.model` sets an executor named cheap.
     if role == "executor" and len(path) > 1 and path[0] not in ModelSettings.model_fields:
         role, path = executor_key(path[0]), path[1:]
     if not equals or not path or not all(path) or role.partition(".")[0] not in ROLES:

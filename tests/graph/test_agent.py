@@ -1,7 +1,8 @@
 """The facade refuses what it cannot do before anything is written."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from planner_executor.graph.errors import (
     NothingToDecideError,
     UnknownRunError,
 )
+from planner_executor.graph.lifetime import OpenOnUse
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
@@ -127,3 +129,20 @@ def test_an_agent_entered_the_wrong_way_says_the_right_one(tmp_path: Path) -> No
             asyncio.run(misused())
     with pytest.raises(ConfigError, match="async with AsyncAgent"), AsyncAgent.open(tmp_path / "runs.db"):
         pass
+
+
+async def test_ledger_and_database_are_closed_also_if_the_graph_cannot_be(tmp_path: Path) -> None:
+    @asynccontextmanager
+    async def held_open() -> AsyncIterator[Any]:
+        yield None
+        raise OSError("it cannot be closed")
+
+    agent = AsyncAgent.open(tmp_path / "runs.db", tools=[])
+    await agent.list()
+    agent._open = OpenOnUse("runs.db", held_open)
+    await agent._open.get()
+
+    with pytest.raises(OSError, match="cannot be closed"):
+        await agent.aclose()
+    with pytest.raises(AgentClosedError):
+        await agent.list()

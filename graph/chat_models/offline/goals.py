@@ -158,7 +158,7 @@ def _question(text: str) -> str | None:
     if _NOT_OF_DOCUMENTS.search(text):
         return None
     asked, _, rest = text.partition("?")
-    # The words behind the question say where the answer goes, and are no part of it.
+    # What follows the question mark says where the answer goes; it is not part of the topic.
     if _AND_WRITE.match(rest):
         text = f"{asked}?"
     match = _QUESTION.match(text) or _YES_OR_NO.match(text)

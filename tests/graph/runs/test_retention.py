@@ -55,9 +55,14 @@ def forked(source: str) -> Any:
     return drafted("run_forked", {"source": source, "again": ["a"]})
 
 
-def use(path: Path, work: Callable[[RunStore], Awaitable[Any]], key: SealKey | None = None) -> Any:
+def use(
+    path: Path,
+    work: Callable[[RunStore], Awaitable[Any]],
+    key: SealKey | None = None,
+    kind: type[SqliteLedger] = SqliteLedger,
+) -> Any:
     async def main() -> Any:
-        ledger = SqliteLedger(path, key)
+        ledger = kind(path, key)
         try:
             return await work(ledger)
         finally:
@@ -366,6 +371,17 @@ def test_others_write_between_the_transactions_of_a_removal(tmp_path: Path, monk
     assert (done.runs, together, left) == (8, [4, 4], ["new2", "new1", "t0"])
 
 
+def begun_and_pruned(threads: int) -> Callable[[RunStore], Awaitable[Pruned]]:
+    """Return what begins some threads, and prunes them."""
+
+    async def work(ledger: RunStore) -> Pruned:
+        for n in range(threads):
+            await ledger.open_run(f"t{n}", [STARTED, ENDED])
+        return await prune(ledger, ALL, "os:ada")
+
+    return work
+
+
 def test_of_two_prunes_at_once_each_removes_what_the_other_did_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,16 +399,7 @@ def test_of_two_prunes_at_once_each_removes_what_the_other_did_not(
 
     others: list[Pruned] = []
 
-    async def main() -> Pruned:
-        ledger = Beside(tmp_path / "runs.db")
-        for n in range(9):
-            await ledger.open_run(f"t{n}", [STARTED, ENDED])
-        try:
-            return await prune(ledger, ALL, "os:ada")
-        finally:
-            await ledger.close()
-
-    done = asyncio.run(main())
+    done = use(tmp_path / "runs.db", begun_and_pruned(9), kind=Beside)
     assert [one.runs for one in others] == [5] and done.runs == 4
     assert done.kept == tuple(KeptThread(f"t{n}.1", "changed") for n in (4, 3, 2, 1, 0))
 
@@ -407,16 +414,7 @@ def test_what_begins_or_changes_in_the_middle_of_a_prune_stays(tmp_path: Path) -
                     await self.append(lease, [drafted("late_answer")])
                 return await super().remove(threads, by)
 
-    async def main() -> Pruned:
-        ledger = Between(tmp_path / "runs.db")
-        for n in range(3):
-            await ledger.open_run(f"t{n}", [STARTED, ENDED])
-        try:
-            return await prune(ledger, ALL, "os:ada")
-        finally:
-            await ledger.close()
-
-    done = asyncio.run(main())
+    done = use(tmp_path / "runs.db", begun_and_pruned(3), kind=Between)
     assert done.threads == {"t2": ("t2.1",)}
     assert {one.run: one.obstacle for one in done.kept} == {"t0.1": "executing", "t1.1": "changed"}
 
@@ -450,15 +448,11 @@ def test_a_run_that_is_removed_once_it_was_listed_is_no_damage(
             await self.remove([[await self.transcript(RunKey("t", 1))]], "os:ben")
             return found
 
-    async def main() -> Any:
-        ledger = Removing(tmp_path / "runs.db")
+    async def read(ledger: Any) -> Any:
         await ledger.open_run("t", [STARTED, ENDED])
-        try:
-            return await reader(Runs(ledger))
-        finally:
-            await ledger.close()
+        return await reader(Runs(ledger))
 
-    assert asyncio.run(main()) == []
+    assert use(tmp_path / "runs.db", read, kind=Removing) == []
 
 
 def test_a_pruned_run_says_so_and_its_thread_goes_on(tmp_path: Path) -> None:
