@@ -12,7 +12,7 @@ from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.run_key import RunKey
-from planner_executor.graph.record.standing_approval import StandingCall
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 from planner_executor.graph.record.values import Kept
 
 
@@ -24,6 +24,7 @@ class Batch(NamedTuple):
     control_seq: int | None
     caps: Sequence[CapEntry]
     uses: Sequence[StandingCall] = ()
+    given: Sequence[StandingApproval] = ()
 
 
 class OwnedWriter(CheckedReader):
@@ -42,15 +43,15 @@ class OwnedWriter(CheckedReader):
         and_release: bool = False,
         caps: Sequence[CapEntry] = (),
         uses: Sequence[StandingCall] = (),
+        given: Sequence[StandingApproval] = (),
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         run = by if isinstance(by, RunKey) else by.run
-        found = await self._written(by, Batch(drafts, artifacts, control_seq, caps, uses), after, and_release)
+        batch = Batch(drafts, artifacts, control_seq, caps, uses, given)
+        found = await self._written(by, batch, after, and_release)
         if found is None:  # owned by another process, which may be dead: only its heartbeat can tell
             async with self.owned(run) as lease:
-                return await self.write(
-                    lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps, uses=uses
-                )
+                return await self.write(lease, after=after, **batch._asdict())
         if and_release and isinstance(by, Lease):
             self._ownership.held.pop(by, None)
         return await self._checked(run, found, after)

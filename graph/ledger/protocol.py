@@ -209,6 +209,7 @@ class Ledger(Protocol):
         and_release: bool = False,
         caps: Sequence[CapEntry] = (),
         uses: Sequence[StandingCall] = (),
+        given: Sequence[StandingApproval] = (),
     ) -> list[Event]:
         """Write events, all or none, and return those after the run's `after`-th, all in one transaction.
 
@@ -222,6 +223,7 @@ class Ledger(Protocol):
                 owned.
             caps: See `append`.
             uses: See `append`; that of a playbook's approval is counted for the run.
+            given: Standing approvals that hold in any run; one of the same name stays as it is.
 
         Raises:
             RunOwnedError: Another owner of the run is alive; nothing was written.
@@ -259,9 +261,6 @@ class Ledger(Protocol):
         Raises:
             LedgerCorruptError: An event of such a run is damaged.
         """
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep a standing approval that holds in any run; one of the same name stays as it is."""
 
     async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
         """Return the standing approvals that hold, or held, in any run, the oldest first.

@@ -121,6 +121,7 @@ class ReplayLedger:
         and_release: bool = False,  # noqa: ARG002  (a replay has one owner)
         caps: Sequence[CapEntry] = (),  # noqa: ARG002  (a replay counts nothing)
         uses: Sequence[StandingCall] = (),  # noqa: ARG002  (a replay counts nothing)
+        given: Sequence[StandingApproval] = (),  # noqa: ARG002  (the record of a run that uses it says so)
     ) -> list[Event]:
         """Write events, under a lease or owning the run just for that, and return those after the `after`-th."""
         if isinstance(by, RunKey):
@@ -152,9 +153,6 @@ class ReplayLedger:
                 for call in other_calls(event.data_if_known):
                     found.setdefault(call.key, call)
         return Elsewhere(list(found.values()))
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep nothing: the record of a run that uses it says so."""
 
     async def standing(
         self,

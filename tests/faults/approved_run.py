@@ -67,7 +67,7 @@ async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, 
                     await graph.ainvoke(given.value, on_thread(thread), durability=durability)
         record, uses = await latest(runs, SECOND), await ledger.standing()
     assert record is not None and record.ended is not None
-    assert [use.left for use in uses] in ([0], []), "the wish is lost with a process, and a run is counted once"
+    assert [use.left for use in uses] == [0], "the wish is kept with the decision, and a run is counted once"
     return {"status": record.ended.status, "answer": record.ended.answer.value}
 
 

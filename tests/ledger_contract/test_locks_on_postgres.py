@@ -48,9 +48,7 @@ async def test_the_second_of_two_open_transactions_sees_the_call_of_the_first(
     driver = PostgresDriver(tmp_path)  # type: ignore[arg-type]
 
     async with begun(driver) as (run, ledger):
-        await ledger.give_standing(GIVEN)
-        async with ledger.owned(run) as lease:
-            await ledger.append(lease, [NOTE], caps=[FIRST])
+        await ledger.write(run, [NOTE], after=0, caps=[FIRST], given=[GIVEN])
     outcome: list[type[Exception] | None] = []
     with connected(driver.address) as one, connected(driver.address) as two:
         first, second = Transaction(one, WRITES), Transaction(two, WRITES)

@@ -65,8 +65,8 @@ async def test_a_value_is_out_of_standing_approvals_which_still_prove_themselves
 
     async with opened(driver) as (ledger,):
         runs = await filled(ledger)
-        await ledger.give_standing(given)
-        await ledger.give_standing(given._replace(id="two", args={"to": {"one_of": ["bo@example.org"]}}))
+        other = given._replace(id="two", args={"to": {"one_of": ["bo@example.org"]}})
+        await ledger.write(runs[0], [], after=0, given=[given, other])
         async with ledger.owned(runs[0]) as lease:
             await ledger.append(
                 lease, [drafted("paused", {"reason": "x"})], uses=[StandingCall("one", "c", runs[0].id)]
@@ -84,8 +84,8 @@ async def test_a_value_that_a_standing_approval_is_read_by_is_not_taken_out(driv
     given = StandingApproval("one", f"pay_{SECRET}", {}, 2, "f", "p", ("server:bo",), 1.0, until=9e9)
 
     async with opened(driver) as (ledger,):
-        await filled(ledger)
-        await ledger.give_standing(given)
+        runs = await filled(ledger)
+        await ledger.write(runs[0], [], after=0, given=[given])
         with pytest.raises(InputError, match="cannot be taken out of a standing approval: it stands in tool"):
             await redacted(ledger)
         assert (await ledger.events(RunKey("t", 1)))[0].payload["goal"] == f"mail {SECRET}"

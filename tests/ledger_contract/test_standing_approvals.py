@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, begun, kinds, with_run
 
-from planner_executor.graph.errors import LedgerError, StandingSpentError
+from planner_executor.graph.errors import LedgerError, StaleRunError, StandingSpentError
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
@@ -34,8 +34,8 @@ def use(run: RunKey, call: str) -> list[StandingCall]:
 
 def test_calls_are_counted_with_their_events_and_none_beyond_the_bound(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore) -> tuple[list[int], list[str]]:
-        await ledger.give_standing(approval())
-        await ledger.give_standing(approval(at_most=9))  # a node that is repeated gives it again
+        await ledger.write(run, [NOTE], after=0, given=[approval()])
+        await ledger.write(run, [], after=0, given=[approval(at_most=9)])  # a node that is repeated gives it again
         left = []
         async with ledger.owned(run) as lease:
             for call in ("one", "one", "two"):
@@ -45,7 +45,7 @@ def test_calls_are_counted_with_their_events_and_none_beyond_the_bound(driver: D
                 await ledger.append(lease, [NOTE], uses=use(run, "three"))
         return left, await kinds(ledger, run)
 
-    assert with_run(driver, work) == ([1, 1, 0], ["run_started", "paused", "paused", "paused"])
+    assert with_run(driver, work) == ([1, 1, 0], ["run_started", *["paused"] * 4])
 
 
 @pytest.mark.parametrize("is_leased", [True, False])
@@ -53,7 +53,7 @@ def test_a_run_is_counted_with_the_event_that_lets_it_pass_and_a_refused_one_is_
     driver: Driver, is_leased: bool
 ) -> None:
     async def work(run: RunKey, ledger: RunStore) -> int:
-        await ledger.give_standing(approval(at_most=1))
+        await ledger.write(run, [], after=0, given=[approval(at_most=1)])
 
         async def write(by: Any, name: str) -> None:
             await ledger.write(by, [NOTE], after=0, uses=[StandingCall(GIVEN["id"], name, name)])
@@ -71,9 +71,33 @@ def test_a_run_is_counted_with_the_event_that_lets_it_pass_and_a_refused_one_is_
     assert with_run(driver, work) == (3 if is_leased else 2)
 
 
+@pytest.mark.parametrize("is_leased", [True, False])
+def test_an_approval_is_kept_with_the_decision_that_gives_it_or_not_at_all(driver: Driver, is_leased: bool) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> list[str]:
+        async def give(by: Any, name: str, **more: Any) -> None:
+            await ledger.write(by, [NOTE], after=0, given=[approval(id=name)], **more)
+
+        async def write(by: Any) -> None:
+            with pytest.raises(StaleRunError):
+                await give(by, "refused", control_seq=7)
+            with pytest.raises(StandingSpentError):
+                await give(by, "uses what is not there", uses=use(run, "one"))
+            await give(by, "kept")
+
+        if is_leased:
+            async with ledger.owned(run) as lease:
+                await write(lease)
+        else:
+            await write(run)
+        assert await kinds(ledger, run) == ["run_started", "paused"]
+        return [one.approval.id for one in await ledger.standing()]
+
+    assert with_run(driver, work) == ["kept"]
+
+
 def test_a_refused_write_counts_no_call(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore) -> int:
-        await ledger.give_standing(approval())
+        await ledger.write(run, [], after=0, given=[approval()])
         async with ledger.owned(run) as lease:
             with pytest.raises(LedgerError):
                 await ledger.append(lease, [NOTE], control_seq=7, uses=use(run, "one"))
@@ -87,7 +111,8 @@ def test_an_approval_that_holds_no_longer_lets_nothing_through(driver: Driver, c
     async def work(run: RunKey, ledger: RunStore) -> list[str]:
         other = driver.open()
         if case != "not there":
-            await ledger.give_standing(approval(until=time.time() - 1 if case == "past its time" else None))
+            until = time.time() - 1 if case == "past its time" else None
+            await ledger.write(run, [], after=0, given=[approval(until=until)])
         if case == "revoked":
             assert await other.revoke_standing(GIVEN["id"], "server:bob")
             assert not await ledger.revoke_standing(GIVEN["id"], "server:eve")
@@ -103,7 +128,7 @@ def test_an_approval_that_holds_no_longer_lets_nothing_through(driver: Driver, c
 
 def test_of_two_processes_one_has_the_last_call(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore) -> int:
-        await ledger.give_standing(approval(at_most=1))
+        await ledger.write(run, [], after=0, given=[approval(at_most=1)])
         other = driver.open()
         second = await other.open_run("u", [STARTED])
 
@@ -125,10 +150,9 @@ def test_of_two_processes_one_has_the_last_call(driver: Driver) -> None:
 async def test_a_look_for_one_tool_leaves_out_others_and_those_that_are_over_unless_they_are_named(
     driver: Driver,
 ) -> None:
-    async with begun(driver) as (_, ledger):
+    async with begun(driver) as (run, ledger):
         kept = {"holds": {}, "other": {"tool": "mail"}, "over": {"until": 1.0}, "named": {"until": 1.0}}
-        for name, fields in kept.items():
-            await ledger.give_standing(approval(id=name, **fields))
+        await ledger.write(run, [], after=0, given=[approval(id=name, **fields) for name, fields in kept.items()])
         looks = [await ledger.standing(), await ledger.standing("pay"), await ledger.standing("pay", {"named"})]
         assert [{use.approval.id for use in found} for found in looks] == [
             {"holds", "other", "over", "named"},

@@ -295,7 +295,8 @@ def test_a_later_end_than_the_policy_has_it_lets_nothing_through(tmp_path: Path,
 
     async def put_off(use: StandingUse) -> None:
         ledger = open_ledger(tmp_path / "runs.db")
-        await ledger.give_standing(use.approval._replace(id="forged", until=use.approval.given_at + 91 * 86_400))
+        forged = use.approval._replace(id="forged", until=use.approval.given_at + 91 * 86_400)
+        await ledger.write((await ledger.runs())[0], [], after=0, given=[forged])
         await ledger.close()
 
     with opened(tmp_path, tools) as agent:

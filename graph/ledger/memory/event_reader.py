@@ -9,14 +9,14 @@ from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.checked_reader import CheckedReader
 from planner_executor.graph.ledger.database_name import IN_MEMORY
 from planner_executor.graph.ledger.family import Family
-from planner_executor.graph.ledger.memory.standing import give, revoke, standing
+from planner_executor.graph.ledger.memory.standing import revoke, standing
 from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import not_storable
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
-from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
+from planner_executor.graph.record.standing_approval import StandingUse
 
 T = TypeVar("T")
 
@@ -32,10 +32,6 @@ class EventReader(CheckedReader):
         """Return what like steps of ended runs took."""
         kept = self._store.history
         return await self._do(lambda: {one: list(kept[one]) for one in likenesses if one in kept})
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep a standing approval that holds in any run; one that is there stays as it is."""
-        await self._do(lambda: give(self._store, approval))
 
     async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
         """Return the standing approvals that hold, or held, in any run, the oldest first; see `Ledger`."""

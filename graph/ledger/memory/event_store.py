@@ -9,7 +9,7 @@ from planner_executor.graph.ledger.family import effects_in
 from planner_executor.graph.ledger.lease import PACE, Pace, claimed
 from planner_executor.graph.ledger.memory.event_reader import EventReader
 from planner_executor.graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
-from planner_executor.graph.ledger.memory.standing import counted
+from planner_executor.graph.ledger.memory.standing import counted, give
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
 from planner_executor.graph.ledger.owned_writer import Batch, OwnedWriter
 from planner_executor.graph.ledger.ownership import Ownership
@@ -167,6 +167,7 @@ class EventStore(OwnedWriter, EventReader):
         entered = self._store.caps.entered(self.name, batch.caps) if batch.caps else None
         seq = self._write(stored, batch.drafts, batch.artifacts)
         self._store.standing.update(standing)
+        give(self._store, batch.given)
         if entered is not None:
             self._store.caps.keep(entered)
         return seq

@@ -8,9 +8,10 @@ from planner_executor.graph.ledger.standing import given_row, may_cover, revoked
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 
-def give(store: Store, approval: StandingApproval) -> None:
-    """Keep an approval; one that is there stays as it is, since a node that is repeated gives it again."""
-    store.standing.setdefault(approval.id, [given_row(approval)])
+def give(store: Store, approvals: Sequence[StandingApproval]) -> None:
+    """Keep approvals; one that is there stays as it is."""
+    for approval in approvals:
+        store.standing.setdefault(approval.id, [given_row(approval)])
 
 
 def counted(store: Store, database: str, uses: Sequence[StandingCall]) -> dict[str, list[Row]]:

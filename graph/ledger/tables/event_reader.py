@@ -10,11 +10,11 @@ from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.families import other_runs
 from planner_executor.graph.ledger.tables.run_names import last_number
 from planner_executor.graph.ledger.tables.run_rows import found_of, latest_of, run_id_of
-from planner_executor.graph.ledger.tables.standing import give, revoke, standing
+from planner_executor.graph.ledger.tables.standing import revoke, standing
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
-from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
+from planner_executor.graph.record.standing_approval import StandingUse
 
 
 class EventReader(CheckedReader):
@@ -27,10 +27,6 @@ class EventReader(CheckedReader):
     async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
         """Return what like steps of ended runs took."""
         return await self._file.look(lambda tx: tx.samples(likenesses))
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep a standing approval that holds in any run."""
-        await self._file.do(lambda tx: give(tx, approval), full=True)
 
     async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
         """Return the standing approvals that hold, or held, in any run; see `Ledger`."""

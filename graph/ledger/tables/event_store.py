@@ -24,7 +24,7 @@ from planner_executor.graph.ledger.tables.lease_table import SqlAttempt, SqlLeas
 from planner_executor.graph.ledger.tables.leases import beat, claim, pass_over, release
 from planner_executor.graph.ledger.tables.run_rows import snapshot_of
 from planner_executor.graph.ledger.tables.runs import head_of, locked
-from planner_executor.graph.ledger.tables.standing import count
+from planner_executor.graph.ledger.tables.standing import count, give
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
@@ -155,6 +155,7 @@ class EventStore(OwnedWriter, EventReader):
                 head = self._writer.write(tx, head, replacement(head.holder))
                 if batch.control_seq is not None:
                     check_control_seq(self.name, run, batch.control_seq, head.control_seq)
+            give(tx, batch.given)
             count(tx, self.name, batch.uses)
             enter(tx, self.name, batch.caps)
             left = self._writer.write(tx, head, batch.drafts, batch.artifacts)

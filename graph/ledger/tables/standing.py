@@ -54,9 +54,9 @@ _WITH_APPROVALS = f"""SELECT thread, n FROM ledger_index JOIN ledger_runs ON led
     ORDER BY ledger_index.run DESC LIMIT %s"""
 
 
-def give(tx: Transaction, approval: StandingApproval) -> None:
-    """Keep an approval; one that is there stays as it is, since a node that is repeated gives it again."""
-    tx.tell_rows(_PUT, [(approval.id, *given_row(approval))])
+def give(tx: Transaction, approvals: Sequence[StandingApproval]) -> None:
+    """Keep approvals; one that is there stays as it is."""
+    tx.tell_rows(_PUT, [(approval.id, *given_row(approval)) for approval in approvals])
 
 
 def count(tx: Transaction, database: str, uses: Sequence[StandingCall]) -> None:

@@ -50,10 +50,8 @@ async def decide(writer: RunWriter, subject: Subject, outcome: Outcome, ballot: 
         settled = settled_with_plan(run, subject.plan, outcome, ballot)
         decision = decided(run, plan, "approve", ballot, message=verdict.plan.type, with_plan=settled)
     given = [Draft(StandingGiven(approval=approval)) for approval in standing if approval.run is not None]
-    await writer.write(*([outcome.edited] if outcome.edited else []), decision, *given)
-    for approval in standing:
-        if approval.run is None:  # after the decision: a crash in between loses the wish, and the next call is shown
-            await run.ledger.give_standing(approval)
+    edited = [outcome.edited] if outcome.edited else []
+    await writer.write(*edited, decision, *given, given=[one for one in standing if one.run is None])
     return await _go_on(run, plan)
 
 

@@ -25,7 +25,7 @@ from planner_executor.graph.record.events import CallPreviewed, Configured, Deci
 from planner_executor.graph.record.hand_over import heeded
 from planner_executor.graph.record.projection import apply_events
 from planner_executor.graph.record.remaining import steps_left
-from planner_executor.graph.record.standing_approval import StandingCall
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 from planner_executor.graph.record.stop_request import cancel_in, pause_in
 from planner_executor.graph.record.values import Kept
 
@@ -112,10 +112,11 @@ class RunWriter:
         artifacts: Sequence[Kept] = (),
         last: bool = False,
         uses: Sequence[StandingCall] = (),
+        given: Sequence[StandingApproval] = (),
     ) -> None:
         """Write events based on the record as read, and apply them; with `last`, release the run.
 
-        `uses` are counted in the same transaction.
+        `uses` are counted, and approvals `given` beyond the run kept, in the same transaction.
         """
         run, (configured, tools) = self.run, self._newly_configured()
         found = await run.ledger.write(
@@ -128,6 +129,7 @@ class RunWriter:
             # In the transaction of the decision: a use is given back once, and only if the decision stands.
             caps=self._given_back(drafts),
             uses=uses,
+            given=given,
         )
         apply_events(run.record, found)
 

@@ -104,7 +104,7 @@ async def test_a_plan_approved_ahead_covers_the_calls_that_the_policy_asks_about
 ) -> None:
     async with at_desk(SEND) as desk:
         ahead = approval(desk, policy, tool=OF_PLAYBOOKS, args={}, run=None, until=time.time() + 60)
-        await desk.ledger.give_standing(ahead)
+        await desk.ledger.write(desk.lease, [], after=0, given=[ahead])
         await revise(desk)
         await approve(desk, by="standing", standing="sa-1")
         assert (await admitted(desk, policy=policy)).approval == named

@@ -57,7 +57,7 @@ async def standing(desk: Desk, *approvals: StandingApproval, policy: Policy = NO
     """Return the standing approvals for a pass in a run that ada asked for; one without a run holds beyond it."""
     for one in approvals:
         if one.run is None:
-            await desk.ledger.give_standing(one)
+            await desk.ledger.write(desk.lease, [], after=0, given=[one])
         else:
             await desk.ledger.append(desk.lease, [drafted("standing_given", one.to_json(), "a")])
     record = await desk.record()
@@ -215,9 +215,7 @@ PASSED = {"decision": "approve", "digest": "d", "binding": "b", "by": "standing"
 
 async def of_plan(desk: Desk, *approvals: StandingApproval, **decided: Any) -> StandingCalls:
     """Return the standing approvals of a run whose plan passed by one of a playbook."""
-    for one in approvals:
-        await desk.ledger.give_standing(one)
-    await desk.ledger.append(desk.lease, [drafted("decided", {**PASSED, **decided})])
+    await desk.ledger.write(desk.lease, [drafted("decided", {**PASSED, **decided})], after=0, given=approvals)
     return StandingCalls(desk.ledger, await desk.record(), NO_POLICY)
 
 

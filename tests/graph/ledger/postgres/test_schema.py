@@ -131,8 +131,10 @@ async def test_standing_approvals_of_an_earlier_version_end_90_days_after_the_mi
     ends = {"no end": None, "late": before + 1e9, "soon": before + 60.0}
 
     ledger = open_ledger(address)
-    for name, until in ends.items():
-        await ledger.give_standing(StandingApproval(name, "pay", {}, 2, "f", "p", ("os:ada",), before, until=until))
+    lasting = [
+        StandingApproval(one, "pay", {}, 2, "f", "p", ("os:ada",), before, until=end) for one, end in ends.items()
+    ]
+    await ledger.write(await ledger.open_run("t", [STARTED]), [], after=0, given=lasting)
     await ledger.close()
     execute(address, "UPDATE ledger_schema SET version = 3")
     ledger = open_ledger(address)

@@ -23,6 +23,7 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.events import CONTROL
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
+from planner_executor.graph.testing import drafted
 
 DATA = Path(__file__).parents[3] / "data"
 ADDITIONS = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS (\w+)", in_sqlite("".join(ADDED)))
@@ -127,8 +128,11 @@ def test_standing_approvals_of_an_earlier_version_end_90_days_after_the_migratio
 
     async def give() -> None:
         ledger = SqliteLedger(path)
-        for name, until in ends.items():
-            await ledger.give_standing(StandingApproval(name, "pay", {}, 2, "f", "p", ("os:ada",), before, until=until))
+        lasting = [
+            StandingApproval(one, "pay", {}, 2, "f", "p", ("os:ada",), before, until=end) for one, end in ends.items()
+        ]
+        started = drafted("run_started", {"goal": "g", "constraints": []})
+        await ledger.write(await ledger.open_run("t", [started]), [], after=0, given=lasting)
         await ledger.close()
 
     async def found() -> dict[str, float | None]:
