@@ -4,6 +4,7 @@ from langchain_core.runnables import RunnableConfig
 
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.nodes.planner_input import (
     Operation,
     brought_plan,
@@ -11,6 +12,7 @@ from planner_executor.graph.nodes.planner_input import (
     is_same_input,
     operation_of,
     steering,
+    steps_in,
     wants_to_go_on,
     wants_to_retry,
 )
@@ -34,7 +36,7 @@ async def run_to_continue(services: Services, state: State, config: RunnableConf
         return latest
     if (wanted := operation_of(state)) is not None:
         return _operated_on(latest, wanted, state)
-    if latest is not None and (_is_begun(latest, state) or _is_meant_by_words(latest, state)):
+    if latest is not None and (await _is_begun(latest, state) or _is_meant_by_words(latest, state)):
         return latest
     named = await open_run(services, state, config)
     if named is not None and _is_sent_back(named, state):
@@ -83,7 +85,7 @@ def _is_meant_by_words(run: RunContext, state: State) -> bool:
     return is_retryable(run.record) and (wants_to_retry(state) or wants_to_go_on(state))
 
 
-def _is_begun(run: RunContext, state: State) -> bool:
+async def _is_begun(run: RunContext, state: State) -> bool:
     """Whether the run was begun for just this input, by a process that died before the checkpoint was kept.
 
     Once something of it was asked or decided, the same input is a fork, or the wish to begin anew.
@@ -95,8 +97,13 @@ def _is_begun(run: RunContext, state: State) -> bool:
         goal = goal_of(state)
     except InputError:
         return False
-    is_same = (goal.goal, goal.constraints) == (record.assignment.started.goal, record.assignment.constraints)
-    return is_same and (record.plan_state.plan is None or brought_plan(state, goal) is None)
+    if (goal.goal, goal.constraints) != (record.assignment.started.goal, record.assignment.constraints):
+        return False
+    recorded, brought = run.recorded_plan(), brought_plan(state, goal)
+    if recorded is None or brought is None:
+        return True
+    plan = (await done_aside(steps_in(brought), lambda: run.read(brought))).plan
+    return plan is not None and plan.digest == recorded.digest
 
 
 def _is_sent_back(run: RunContext, state: State) -> bool:

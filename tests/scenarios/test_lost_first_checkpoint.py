@@ -1,6 +1,7 @@
 """A run that was begun by a process that died before its first checkpoint was kept: the same input goes on with it."""
 
 import asyncio
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from langgraph.types import Command
 from planner_executor import build_graph
 from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.ledger.drivers import open_ledger
+from planner_executor.graph.record.events import Draft
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
@@ -29,12 +31,12 @@ def invoked(ledger: Path, model: ScriptedModel, approval: str = "never", **given
     return dict(app.invoke({"goal": "g", **given}, on_thread()))
 
 
-def begun(database: Path) -> None:
-    """Leave a run of which no more is on record than its input."""
+def begun(database: Path, *more: Draft) -> None:
+    """Leave a run of which no more is on record than its input, or its plan with it."""
 
     async def begin() -> None:
         ledger = open_ledger(database)
-        await ledger.open_run("thread", [drafted("run_started", {"goal": "g", "constraints": []})])
+        await ledger.open_run("thread", [drafted("run_started", {"goal": "g", "constraints": []}), *more])
         await ledger.close()
 
     asyncio.run(begin())
@@ -63,6 +65,15 @@ def test_a_plan_of_the_callers_own_is_not_passed_over(tmp_path: Path) -> None:
     state = invoked(tmp_path / "runs.db", ScriptedModel([]), plan=OTHER)
 
     assert (state["run"]["n"], state["answer"]) == (1, "y")
+
+
+@pytest.mark.parametrize(("given", "n"), [(PLAN, 1), (json.dumps(PLAN), 1), (OTHER, 2), ({"steps": "none"}, 2)])
+def test_a_plan_that_was_recorded_is_gone_on_with_if_the_same_one_comes_again(
+    tmp_path: Path, given: Any, n: int
+) -> None:
+    begun(tmp_path / "runs.db", drafted("plan_revised", {"plan": PLAN, "revision": 1, "author": "caller"}))
+
+    assert invoked(tmp_path / "runs.db", ScriptedModel([]), plan=given)["run"]["n"] == n
 
 
 @pytest.mark.parametrize("approval", ["always", "never"])
