@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 from planner_executor.graph.ledger.seal import Standing
 from planner_executor.graph.record.run_key import RunKey
@@ -27,6 +28,10 @@ class Head(NamedTuple):
     control_seq: int
     silent_s: float = 0.0
 
+    def is_worked_on(self, silent_s: float) -> bool:
+        """Whether the run's owner may live; one that was silent for more than `silent_s` seconds is dead."""
+        return self.holder is not None and may_live(self.holder.owner) and self.silent_s <= silent_s
+
     def check(
         self, database: str, lease: "Lease", control_seq: int | None = None, require_empty_inbox: bool = False
     ) -> None:
@@ -38,7 +43,5 @@ class Head(NamedTuple):
             MessageWaitingError: See `check_inbox`.
         """
         check_lease(database, lease, self.holder)
-        if control_seq is not None:
-            check_control_seq(database, lease.run, control_seq, self.control_seq)
-        if require_empty_inbox:
-            check_inbox(database, lease.run, self.has_messages)
+        check_control_seq(database, lease.run, control_seq, self.control_seq)
+        check_inbox(database, lease.run, require_empty_inbox and self.has_messages)

@@ -34,13 +34,13 @@ def check_lease(database: str, lease: "Lease", now: Holder | None) -> None:
         raise LeaseLostError(database, lease.run.id)
 
 
-def check_control_seq(database: str, run: RunKey, seen: int, now: int) -> None:
-    """Refuse events of an author whose last known event in `CONTROL` is not the run's last one.
+def check_control_seq(database: str, run: RunKey, seen: int | None, now: int) -> None:
+    """Refuse events of an author whose last known event in `CONTROL` is not the run's last one; None skips the check.
 
     Raises:
         StaleRunError: The numbers differ.
     """
-    if now != seen:
+    if seen not in (None, now):
         raise StaleRunError(database, run.id)
 
 

@@ -154,8 +154,7 @@ class EventStore(OwnedWriter, EventReader):
         row = claimed(stored.look(), "")
         if row is None:
             return None
-        if batch.control_seq is not None:
-            check_control_seq(self.name, run, batch.control_seq, stored.control_seq)
+        check_control_seq(self.name, run, batch.control_seq, stored.control_seq)
         self._write_counted(stored, batch)
         stored.hold(row, self._beat_s)
         return stored.found(after)
@@ -179,8 +178,6 @@ class EventStore(OwnedWriter, EventReader):
         """Return the run of a lease; raise if the lease or its holder's last control event is outdated."""
         stored = self._store.run(self.name, lease.run)
         check_lease(self.name, lease, stored.look())
-        if control_seq is not None:
-            check_control_seq(self.name, lease.run, control_seq, stored.control_seq)
-        if require_empty_inbox:
-            check_inbox(self.name, lease.run, bool(stored.inbox))
+        check_control_seq(self.name, lease.run, control_seq, stored.control_seq)
+        check_inbox(self.name, lease.run, require_empty_inbox and bool(stored.inbox))
         return stored

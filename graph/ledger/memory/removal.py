@@ -1,13 +1,14 @@
 """Removing threads from memory, and their tombstones."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
-from planner_executor.graph.errors import RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.removal import Obstacle, obstacle_to, removals
 from planner_executor.graph.ledger.run_store import Removal
 from planner_executor.graph.ledger.seal import SealKey
-from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, tombstone_after
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import RunCounter
 
@@ -16,41 +17,20 @@ def remove(
     store: Store, database: str, key: SealKey | None, threads: Sequence[Sequence[Transcript]], at: float, by: str
 ) -> list[Removal]:
     """Remove threads, atomically; see `graph.ledger.run_store.RunStore.remove`."""
-    before = store.tombstones
-    last = before.end(database, key)
-    made: list[Tombstone] = []
-    done: list[Removal] = []
-    going: dict[str, Sequence[Transcript]] = {}
-    for runs in threads:
-        if (kept := _obstacle(store, database, runs, going)) is not None:
-            done.append(kept)
-            continue
-        last = tombstone_after(last, runs, at, by, key)
-        made.append(last)
-        done.append(last)
-        going[runs[0].thread] = runs
-    _forget(store, going)
+    before, obstacle = store.tombstones, partial(_obstacle, store, database)
+    done = list(removals(threads, before.end(database, key), at, by, key, obstacle))
+    made = [found for _, found in done if isinstance(found, Tombstone)]
+    _forget(store, {runs[0].thread: runs for runs, found in done if isinstance(found, Tombstone)})
     if made:
         store.tombstones = Tombstones((*before.rows, *made), key.seal(made[-1].link) if key else None)
-    return done
+    return [found for _, found in done]
 
 
-def _obstacle(
-    store: Store, database: str, runs: Sequence[Transcript], going: Collection[str]
-) -> RunOwnedError | StaleRunError | None:
-    """Return what keeps a thread, or None if the runs are all of it, as they were read, and nobody's."""
-    thread, names = runs[0].thread, {run.run for run in runs}
+def _obstacle(store: Store, database: str, runs: Sequence[Transcript], going: Collection[str]) -> Obstacle | None:
+    thread = runs[0].thread
     stored = store.of_thread(thread)
-    if [run.key.n for run in stored] != [run.n for run in runs]:
-        return StaleRunError(database, runs[-1].run)
-    for run, read in zip(stored, runs, strict=True):
-        if run.holder is not None and may_live(run.holder.owner):
-            return RunOwnedError(database, read.run)
-        # An event was written since the run was read: what was judged then may not hold any more.
-        if run.end[1] != read.head:
-            return StaleRunError(database, read.run)
-    forks = (fork for fork, source in store.forks_of(thread) if source in names and fork.thread not in (thread, *going))
-    return next((StaleRunError(database, fork.id) for fork in forks), None)
+    ends = ((run.holder is not None and may_live(run.holder.owner), run.end[1]) for run in stored)
+    return obstacle_to(database, runs, [run.key.n for run in stored], ends, store.forks_of(thread), going)
 
 
 def _forget(store: Store, going: Mapping[str, Sequence[Transcript]]) -> None:

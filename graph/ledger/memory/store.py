@@ -81,7 +81,7 @@ class StoredRun:
             return self.holder
         return self.holder._replace(beat=self.heart.beats)
 
-    def hold(self, row: Holder, beat_s: float) -> Lease:
+    def hold(self, row: Holder, beat_s: float = 0.0) -> Lease:
         """Write the row among the leases."""
         self.holder, self.heart = row, Heart(row.owner, time.monotonic(), beat_s) if row.owner else None
         return Lease(self.key, self.number, row.token)
@@ -95,13 +95,13 @@ class StoredRun:
         """Leave the run free under a new token if its row is as it was seen."""
         row = set_aside(self.look(), seen)
         if row is not None:
-            self.holder, self.heart = row, None
+            self.hold(row)
         return row is not None
 
     def release(self, token: int) -> None:
         """Give the run back; one that was taken over stays with its new owner."""
         if row := released(self.holder, token):
-            self.holder, self.heart = row, None
+            self.hold(row)
 
     def note_effects(self, effects: Iterable[Effect]) -> None:
         """Note calls that the run begins."""

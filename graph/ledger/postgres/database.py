@@ -1,10 +1,8 @@
 """The ledger's database on a PostgreSQL server that other processes use too."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from typing import TypeVar
-from weakref import finalize
 
 import psycopg
 
@@ -15,12 +13,13 @@ from planner_executor.graph.ledger.postgres.server import Server, advice, used
 from planner_executor.graph.ledger.postgres.sharing import Shared, shared
 from planner_executor.graph.ledger.postgres.transaction import Transaction
 from planner_executor.graph.ledger.postgres.workers import ASIDE, LANES, lane_of
+from planner_executor.graph.ledger.shared_threads import ThreadsUser
 from planner_executor.graph.ledger.tables.schema import REDACTED
 
 Result = TypeVar("Result")
 
 
-class Database:
+class Database(ThreadsUser[Shared]):
     """A database; connections are opened on first use. `pulse` returns the leases to send heartbeats for.
 
     All users of an address in this process share its threads, which end with the last of them; `pulse` must therefore
@@ -31,7 +30,6 @@ class Database:
     def __init__(self, address: str, pulse: Pulse, pulse_s: float) -> None:
         self.name = shown_address(address)
         self._address, self._pulse, self._pulse_s = address, pulse, pulse_s
-        self._shared: Shared | None = None
 
     async def look(self, do: Callable[[Transaction], Result], thread: str | None = None) -> Result:
         """Run a read-only function in a transaction, which sees one moment."""
@@ -73,25 +71,8 @@ class Database:
         with used(self.name):
             await asyncio.to_thread(_forget, self._address)
 
-    async def close(self) -> None:
-        """Release the connections, which are closed with their last user; a later call opens new ones."""
-        found, self._shared = self._shared, None
-        if found is None or found.process != os.getpid():
-            return
-        found.pulses.pop(id(self), None)
-        workers, pulse, notices = found.workers, found.pulse, found.notices
-        del found  # the last reference stops the threads
-        await workers.ended()
-        await pulse.ended()
-        await notices.ended()
-
     def _using(self) -> Shared:
-        found = self._shared
-        if found is None or found.process != os.getpid():
-            found = self._shared = shared(self._address, self._pulse_s)
-            found.pulses[id(self)] = self._pulse
-            finalize(self, found.pulses.pop, id(self), None).atexit = False
-        return found
+        return self._threads or self._use(shared(self._address, self._pulse_s), self._pulse)
 
 
 def _forget(address: str) -> None:

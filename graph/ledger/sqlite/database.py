@@ -1,13 +1,12 @@
 """The ledger's database: a connection on its own thread, to a file that other processes use too."""
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Callable
 from typing import TypeVar
-from weakref import finalize
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
+from planner_executor.graph.ledger.shared_threads import ThreadsUser
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import advice, used
 from planner_executor.graph.ledger.sqlite.writer import Pulse
@@ -16,7 +15,7 @@ from planner_executor.graph.ledger.sqlite.writers import SharedWriter, writer_of
 Result = TypeVar("Result")
 
 
-class Database:
+class Database(ThreadsUser[SharedWriter]):
     """An SQLite file; it is opened on first use. For `pulse` see `graph.ledger.sqlite.writer.WriterThread`.
 
     All users of a file in this process share one writer, which ends with the last of them; `pulse` must therefore not
@@ -27,7 +26,6 @@ class Database:
     def __init__(self, name: str, pulse: Pulse, pulse_s: float) -> None:
         self.name = name
         self._pulse, self._pulse_s = pulse, pulse_s
-        self._writer: SharedWriter | None = None
 
     async def look(self, do: Callable[[Connection], Result], thread: str | None = None) -> Result:
         """Run a read-only function in a transaction; it does not wait for writers."""
@@ -47,9 +45,9 @@ class Database:
     ) -> Result:
         """Run a function in an atomic transaction and return its result; `full` waits for the disk."""
         try:
-            writer = self._writer
-            if writer is None or writer.process != os.getpid():
-                writer = await self._opened()
+            writer = self._threads or self._use(
+                await asyncio.to_thread(writer_of, self.name, self._pulse_s), self._pulse
+            )
             return await writer.thread.run(do, full=full, writes=writes)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
@@ -62,20 +60,3 @@ class Database:
         """Work on the file on another thread than the writer's, which must go on with the heartbeats."""
         with used(self.name):
             return await asyncio.to_thread(work, self.name)
-
-    async def close(self) -> None:
-        """Release the file, which is closed with its last user; a later call opens it again."""
-        writer, self._writer = self._writer, None
-        if writer is None or writer.process != os.getpid():
-            return
-        writer.pulses.pop(id(self), None)
-        thread = writer.thread
-        del writer  # the last reference stops the thread
-        await thread.ended()
-
-    async def _opened(self) -> SharedWriter:
-        writer = self._writer = await asyncio.to_thread(writer_of, self.name, self._pulse_s)
-        if id(self) not in writer.pulses:
-            writer.pulses[id(self)] = self._pulse
-            finalize(self, writer.pulses.pop, id(self), None).atexit = False
-        return writer

@@ -1,17 +1,13 @@
-"""The writers of this process: one per database file, shared by its users and closed with the last of them.
-
-A user holds the writer by an ordinary reference, so a graph that is dropped without `close` releases it too.
-"""
+"""The writers of this process: one per database file, shared by its users and closed with the last of them."""
 
 import logging
 import os
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from weakref import WeakSet, WeakValueDictionary, finalize
 
 from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.shared_threads import ByDatabase, SharedThreads
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import create_private, identity, write_ahead
@@ -70,40 +66,31 @@ class OpenFile:
             begin_at_once(connection, writes)
 
 
-class SharedWriter:
-    """A writer thread that ends when this object is collected; `pulses` holds one pulse per user, by `id`."""
+class SharedWriter(SharedThreads[Pulse]):
+    """A writer thread that ends when this object is collected."""
 
     def __init__(self, file: OpenFile, pulse_s: float) -> None:
-        self.file, self.process = file, os.getpid()
-        self.pulses: dict[int, Pulse] = {}
-        pulses = self.pulses  # the thread must not refer to `self`
+        super().__init__()
+        self.file, pulses = file, self.pulses  # the thread must not refer to `self`
         self.thread = WriterThread(
             file.connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, file.begin
         )
-        finalize(self, self.thread.stop).atexit = False
-        _all.add(self)
+        self.end(self.thread)
 
 
-_all: WeakSet[SharedWriter] = WeakSet()
-_by_path: WeakValueDictionary[str, SharedWriter] = WeakValueDictionary()
-_choosing = threading.Lock()
+_by_path: ByDatabase[SharedWriter] = ByDatabase()
 _resting: list[Callable[[], None]] = []
-_inherited: list[SharedWriter] = []
 
 
 def writer_of(name: str, pulse_s: float) -> SharedWriter:
     """Return this process's writer of a file. Reads the file system; do not call it on the event loop's thread."""
     path = os.path.realpath(name)
-    with _choosing:
-        found = _by_path.get(path)
-        if found is None or found.file.is_replaced():
-            found = _by_path[path] = SharedWriter(OpenFile(name, path), pulse_s)
-        return found
+    return _by_path.get(path, lambda: SharedWriter(OpenFile(name, path), pulse_s), lambda one: one.file.is_replaced())
 
 
 def _rest() -> None:
     """Close connections before a fork: a child that closes an inherited one drops the parent's file locks."""
-    _resting.extend(writer.thread.rest() for writer in tuple(_all))
+    _resting.extend(writer.thread.rest() for writer in _by_path)
 
 
 def _go_on() -> None:
@@ -111,17 +98,4 @@ def _go_on() -> None:
         _resting.pop()()
 
 
-def _begin_anew() -> None:
-    """Forget the parent's writers in a forked child: their threads do not exist here.
-
-    They are kept referenced in `_inherited`, because closing their connections would drop the parent's locks.
-    """
-    global _choosing
-    _choosing = threading.Lock()
-    _inherited.extend(_all)
-    _resting.clear()
-    _all.clear()
-    _by_path.clear()
-
-
-os.register_at_fork(before=_rest, after_in_parent=_go_on, after_in_child=_begin_anew)
+os.register_at_fork(before=_rest, after_in_parent=_go_on, after_in_child=_resting.clear)

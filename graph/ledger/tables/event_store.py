@@ -153,8 +153,7 @@ class EventStore(OwnedWriter, EventReader):
                 return None
             else:
                 head = self._writer.write(tx, head, replacement(head.holder))
-                if batch.control_seq is not None:
-                    check_control_seq(self.name, run, batch.control_seq, head.control_seq)
+                check_control_seq(self.name, run, batch.control_seq, head.control_seq)
             give(tx, batch.given)
             count(tx, self.name, batch.uses)
             enter(tx, self.name, batch.caps)

@@ -16,6 +16,7 @@ from planner_executor.graph.ledger.tables.transaction import Database, Transacti
 from planner_executor.graph.record.run_key import RunKey
 
 T = TypeVar("T")
+Untaken = TypeVar("Untaken", bound=Holder | None)
 
 
 @dataclass(frozen=True)
@@ -47,34 +48,28 @@ class SqlAttempt(Generic[T]):
 
     async def claim(self, owner: str) -> tuple[Lease, T] | Holder:
         """Take the run, or return its current row."""
-
-        def do(tx: Transaction) -> tuple[Lease, T] | Holder:
-            head = locked(tx, self.file.name, self.run)
-            lease = claim(tx, head, owner, self.lease_s)
-            return lease if isinstance(lease, Holder) else self._taken(tx, head, lease)
-
-        found = await self.file.do(do, self.run.thread, full=self.full)
-        if not isinstance(found, Holder):
-            self.known.add(found[0], owner)
-        return found
+        return await self._take(owner, lambda tx, head: claim(tx, head, owner, self.lease_s))
 
     async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T] | None:
         """Take the run if its row is as it was seen."""
-
-        def do(tx: Transaction) -> tuple[Lease, T] | None:
-            head = locked(tx, self.file.name, self.run)
-            lease = take_over(tx, head, owner, seen)
-            return None if lease is None else self._taken(tx, head, lease)
-
-        found = await self.file.do(do, self.run.thread, full=self.full)
-        if found is not None:
-            self.known.add(found[0], owner)
-        return found
+        return await self._take(owner, lambda tx, head: take_over(tx, head, owner, seen))
 
     async def look(self) -> Holder | None:
         """Return the run's row."""
         return await self.file.look(lambda tx: head_of(tx, self.file.name, self.run).holder, self.run.thread)
 
-    def _taken(self, tx: Transaction, left: Head, lease: Lease) -> tuple[Lease, T]:
-        # The event that names the former owner comes first, so that the new one reads it.
-        return lease, self.read(tx, self.writer.write(tx, left, replacement(left.holder)), lease)
+    async def _take(
+        self, owner: str, take: Callable[[Transaction, Head], Lease | Untaken]
+    ) -> tuple[Lease, T] | Untaken:
+        def do(tx: Transaction) -> tuple[Lease, T] | Untaken:
+            left = locked(tx, self.file.name, self.run)
+            lease = take(tx, left)
+            if not isinstance(lease, Lease):
+                return lease
+            # The event that names the former owner comes first, so that the new one reads it.
+            return lease, self.read(tx, self.writer.write(tx, left, replacement(left.holder)), lease)
+
+        found = await self.file.do(do, self.run.thread, full=self.full)
+        if found is not None and not isinstance(found, Holder):
+            self.known.add(found[0], owner)
+        return found

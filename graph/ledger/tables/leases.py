@@ -25,39 +25,29 @@ _BEAT = either(
 
 def claim(tx: Transaction, head: Head, owner: str, lease_s: float) -> Lease | Holder:
     """Take a run that is free, or whose owner was silent for `lease_s` seconds; or return its current row."""
-    row = _claimed(head, owner, lease_s)
-    if row is None:
-        assert head.holder is not None
-        return head.holder
-    return _put(tx, head, row)
+    taken = _put(tx, head, _claimed(head, owner, lease_s)) or head.holder
+    assert taken is not None  # a run without a row is free
+    return taken
 
 
 def pass_over(tx: Transaction, head: Head, lease_s: float) -> bool:
     """Leave a run free under a new token if it could be taken, for what one transaction writes without a lease."""
-    row = _claimed(head, "", lease_s)
-    if row is not None:
-        _put(tx, head, row)
-    return row is not None
+    return _put(tx, head, _claimed(head, "", lease_s)) is not None
 
 
 def take_over(tx: Transaction, head: Head, owner: str, seen: Holder) -> Lease | None:
     """Take a run if its row is unchanged, or return None."""
-    row = taken_over(head.holder, seen, owner)
-    return _put(tx, head, row) if row is not None else None
+    return _put(tx, head, taken_over(head.holder, seen, owner))
 
 
 def free(tx: Transaction, head: Head, seen: Holder | None) -> bool:
     """Leave a run free under a new token if its row is as it was seen."""
-    row = set_aside(head.holder, seen)
-    if row is not None:
-        _put(tx, head, row)
-    return row is not None
+    return _put(tx, head, set_aside(head.holder, seen)) is not None
 
 
 def release(tx: Transaction, head: Head, token: int) -> None:
     """Let go of a run; one that was taken over stays with its new owner."""
-    if row := released(head.holder, token):
-        _put(tx, head, row)
+    _put(tx, head, released(head.holder, token))
 
 
 def disown(tx: Transaction, owner: str) -> None:
@@ -77,6 +67,8 @@ def _claimed(head: Head, owner: str, lease_s: float) -> Holder | None:
     return claimed(head.holder, owner)
 
 
-def _put(tx: Transaction, head: Head, row: Holder) -> Lease:
+def _put(tx: Transaction, head: Head, row: Holder | None) -> Lease | None:
+    if row is None:  # the rules of `graph.ledger.lease` allow no change
+        return None
     tx.tell(_PUT, head.run_id, row.owner, row.token, row.beat)
     return Lease(head.run, head.run_id, row.token)

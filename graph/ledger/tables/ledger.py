@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from planner_executor.graph.ledger.erasure import redactor_of
-from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.run_index import Unfinished
@@ -48,11 +47,7 @@ class SqlLedger(EventStore):
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether the run has an owner that is not known to be dead."""
 
-        def is_held(tx: Transaction) -> bool:
-            head = head_of(tx, self.name, run)
-            return head.holder is not None and may_live(head.holder.owner) and head.silent_s <= self._silent_s
-
-        return await self._file.look(is_held, run.thread)
+        return await self._file.look(lambda tx: head_of(tx, self.name, run).is_worked_on(self._silent_s), run.thread)
 
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run."""

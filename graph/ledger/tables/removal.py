@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
-from planner_executor.graph.errors import RunOwnedError, StaleRunError
-from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.removal import Obstacle, obstacle_to, removals
 from planner_executor.graph.ledger.run_store import Removal
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.stored_counts import stored_counts
@@ -16,7 +16,7 @@ from planner_executor.graph.ledger.tables.runs import TOP, forks_of, head_of, lo
 from planner_executor.graph.ledger.tables.schema import OF_A_RUN
 from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
 from planner_executor.graph.ledger.tables.uses import remove_unused
-from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, tombstone_after
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counts, RunCounter
 from planner_executor.graph.record.run_key import RunKey
@@ -50,21 +50,15 @@ def remove(
     _lock(tx, threads)
     database, key = writer.database, writer.key
     found = Tombstones.read(tx.ask(f"{_READ} ORDER BY number DESC LIMIT 1"))
-    last = found.end(database, key)
-    done: list[Removal] = []
-    going: dict[str, Sequence[Transcript]] = {}
-    for runs in threads:
-        if (kept := _obstacle(tx, database, runs, silent_s, going)) is not None:
-            done.append(kept)
-            continue
-        last = tombstone_after(last, runs, at, by, key)
-        _put(tx, last, key)  # before the rows are gone: it has the highest of their numbers
-        done.append(last)
-        going[runs[0].thread] = runs
-    _forget(tx, writer, [run for runs in going.values() for run in runs])
-    for thread in going:
-        remove_checkpoints(tx, thread)
-    return done
+    obstacle = partial(_obstacle, tx, database, silent_s)
+    done = list(removals(threads, found.end(database, key), at, by, key, obstacle))
+    going = [(runs, made) for runs, made in done if isinstance(made, Tombstone)]
+    for _, made in going:
+        _put(tx, made, key)  # before the rows are gone: it has the highest of their numbers
+    _forget(tx, writer, [run for runs, _ in going for run in runs])
+    for runs, _ in going:
+        remove_checkpoints(tx, runs[0].thread)
+    return [found for _, found in done]
 
 
 def tombstones_of(tx: Transaction, name: str | None = None) -> Tombstones:
@@ -85,20 +79,12 @@ def _lock(tx: Transaction, threads: Sequence[Sequence[Transcript]]) -> None:
 
 
 def _obstacle(
-    tx: Transaction, database: str, runs: Sequence[Transcript], silent_s: float, going: Collection[str]
-) -> RunOwnedError | StaleRunError | None:
-    """Return what keeps a thread, or None if the runs are all of it, as they were read, and nobody's."""
-    thread, names = runs[0].thread, {run.run for run in runs}
-    if numbers_of(tx, thread) != [run.n for run in runs]:
-        return StaleRunError(database, runs[-1].run)
-    for run in runs:
-        head = head_of(tx, database, RunKey(thread, run.n))
-        if head.holder is not None and may_live(head.holder.owner) and head.silent_s <= silent_s:
-            return RunOwnedError(database, run.run)
-        if head.link != run.head:
-            return StaleRunError(database, run.run)
-    forks = (fork for fork, source in forks_of(tx, thread) if source in names and fork.thread not in (thread, *going))
-    return next((StaleRunError(database, fork.id) for fork in forks), None)
+    tx: Transaction, database: str, silent_s: float, runs: Sequence[Transcript], going: Collection[str]
+) -> Obstacle | None:
+    thread = runs[0].thread
+    heads = (head_of(tx, database, RunKey(thread, run.n)) for run in runs)
+    ends = ((head.is_worked_on(silent_s), head.link) for head in heads)
+    return obstacle_to(database, runs, numbers_of(tx, thread), ends, forks_of(tx, thread), going)
 
 
 def _forget(tx: Transaction, writer: EventWriter, runs: Sequence[Transcript]) -> None:
