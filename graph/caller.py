@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import BY_FACADE, Draft
+from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.values import Kept
 from planner_executor.tools.context_value import set_within
@@ -28,7 +29,25 @@ class RetryChanges:
         return bool(self.limits or self.feedback)
 
 
+class Fork(NamedTuple):
+    """What a fork begins with: the terms, goal and plan of its source, the events it inherits, and what they name.
+
+    In a replay the record of the fork has the terms, and there is no `source`.
+    """
+
+    source: Assignment | None = None
+    drafts: tuple[Draft, ...] = ()
+    values: tuple[Kept, ...] = ()
+    plan: Mapping[str, Any] | None = None
+
+    @property
+    def goal(self) -> Goal | None:
+        """The goal of the source."""
+        return self.source.goal if self.source is not None else None
+
+
 NO_CHANGES = RetryChanges()
+NO_FORK = Fork()
 NO_SETUP: Mapping[str, Any] = {"setup": {}}
 FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
@@ -47,19 +66,16 @@ class Caller:
 
     `started` goes into the event `run_started` of a run that begins: its origin, the setup, who gave that, and
     the playbook. `unseen`
-    says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
-    events with which a fork begins, `values` are stored with them, `forked` has the terms of its source. `by` is who
-    acts, as the facade found out; None leaves it to the node. `receipt` is for the decision with which the facade
-    resumes the run.
+    says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `fork` is what a
+    fork begins with. `by` is who acts, as the facade found out; None leaves it to the node. `receipt` is for the
+    decision with which the facade resumes the run.
     """
 
     thread: str
     started: Mapping[str, Any] = field(default_factory=lambda: NO_SETUP)
     unseen: bool = False
     changes: RetryChanges = NO_CHANGES
-    inherited: tuple[Draft, ...] = ()
-    values: tuple[Kept, ...] = ()
-    forked: Assignment | None = None
+    fork: Fork = NO_FORK
     by: Approver | None = None
     receipt: Receipt | None = None
 

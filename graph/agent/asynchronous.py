@@ -345,13 +345,9 @@ class AsyncAgent:
             await session.take_over(forked, by, setup)
         await session.compare_terms(forked)
         fork = await fork_of(session.runs, run, step, values or {}, str(await self._actor(by)))
+        assert fork.source is not None
         given = {"goal": fork.source.started.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
-        caller = replace(
-            Caller.facade(thread, fork.source.setup, by=session.acts(by)),
-            inherited=fork.drafts,
-            values=fork.values,
-            forked=fork.source,
-        )
+        caller = replace(Caller.facade(thread, fork.source.setup, by=session.acts(by)), fork=fork)
         return await session.go_on(given, caller, on_progress)
 
     async def work(

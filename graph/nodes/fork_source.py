@@ -1,42 +1,23 @@
 """The run that a new run is a fork of, if the input or the facade names one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.caller import caller_on
+from planner_executor.graph.caller import Fork, caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
-from planner_executor.graph.record.assignment import Assignment
-from planner_executor.graph.record.events import Draft
-from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.values import Kept
 from planner_executor.graph.words.name_list import listed
 
 FORK = 'fork_from is {"run": "thread.1", "step": "step_3"}'
 
 
-@dataclass(frozen=True)
-class ForkSource:
-    """The events that a fork begins with; the goal and the plan are those of the forked run if a client names it.
-
-    `source` has the terms of the forked run.
-    """
-
-    drafts: tuple[Draft, ...] = ()
-    values: tuple[Kept, ...] = ()
-    goal: Goal | None = None
-    plan: Mapping[str, Any] | None = None
-    source: Assignment | None = None
-
-
-async def fork_source(services: Services, state: Mapping[str, Any], thread: str) -> ForkSource:
+async def fork_source(services: Services, state: Mapping[str, Any], thread: str) -> Fork:
     """Return what a new run takes over; nothing unless it is a fork.
 
     A client may name a run of its own thread only: it may not read others.
@@ -45,12 +26,9 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
         InputError: The input names no such run or step.
     """
     # What the facade hands over is trusted; what an input names is looked for on its own thread alone.
-    caller = caller_on(thread)
-    if caller.inherited:
-        return ForkSource(caller.inherited, caller.values, source=caller.forked)
-    named = state.get("fork_from")
-    if not named:
-        return ForkSource()
+    fork, named = caller_on(thread).fork, state.get("fork_from")
+    if fork.drafts or not named:
+        return fork
     if not isinstance(named, Mapping) or not isinstance(named.get("step"), str):
         raise InputError("fork_from", FORK)
     record = await _record(services, thread, named.get("run"))
@@ -61,8 +39,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
         )
     begun, specs = {named["step"]}, services.toolbox.specs
     drafts = await done_aside(len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, begun), specs))
-    goal = Goal(record.assignment.started.goal, record.assignment.constraints)
-    return ForkSource(tuple(drafts), goal=goal, plan=plan.to_json(), source=record.assignment)
+    return Fork(record.assignment, tuple(drafts), plan=plan.to_json())
 
 
 async def _record(services: Services, thread: str, name: Any) -> RunState:

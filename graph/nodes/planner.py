@@ -22,7 +22,7 @@ from planner_executor.graph.nodes.planner_input import (
     wants_to_go_on,
     wants_to_retry,
 )
-from planner_executor.graph.nodes.planning import Proposal, propose
+from planner_executor.graph.nodes.planning import Proposal, propose, propose_revision
 from planner_executor.graph.nodes.retry import reopen, retry_hint
 from planner_executor.graph.nodes.review.chat_comments import take_comments, with_collected
 from planner_executor.graph.nodes.review.message import message_about, message_without_plan, with_refusal
@@ -37,16 +37,13 @@ from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_co
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.on_comments import with_on_comments
 from planner_executor.graph.plan.params import NO_PARAMS
-from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.prompts.pictures import pictures_of
 from planner_executor.graph.prompts.planner import planner_messages
-from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.ending import Ending, ending_of
 from planner_executor.graph.record.events import Content, Draft
-from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.values import keep_anything
 from planner_executor.graph.state import State, StateUpdate
 
@@ -79,10 +76,10 @@ class Planner:
 
     async def _taken_in(self, state: State, config: RunnableConfig) -> StateUpdate:
         thread = thread_of(state, config)
-        source = await fork_source(self.services, state, thread)
-        # A fork that a client names has the plan of its source, unless the input brings another.
-        if source.goal is not None and brought_plan(state, source.goal) is None:
-            state = {**state, "plan": source.plan, "digest": None}
+        fork = await fork_source(self.services, state, thread)
+        # A fork has the plan of its source, unless the input brings another.
+        if fork.goal is not None and brought_plan(state, fork.goal) is None:
+            state = {**state, "plan": fork.plan, "digest": None}
         run = await run_to_continue(self.services, state, config)
         if run is not None and (run.record.ended is None or wants_to_retry(state)):
             run.require_terms()
@@ -100,12 +97,11 @@ class Planner:
                 if wants_to_retry(state) and run.record.ended and not was_here(run, state):
                     await reopen(writer, brings_plan=_brings_plan(run, state))
                 return with_collected(run, comments, await self._continue(writer, state))
-        goal = source.goal or goal_to_begin(state, thread)
+        goal = fork.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:  # a model is needed: better refused now than in a run on record
             self._check_pictures(state)
             await self.services.models.check()
-        fork = source.drafts, source.values, source.source
-        async with begin_run(self.services, state, config, goal, *fork) as writer:
+        async with begin_run(self.services, state, config, goal, fork) as writer:
             return await self._continue(writer, state)
 
     def _check_pictures(self, state: State) -> None:
@@ -155,11 +151,11 @@ class Planner:
 
     async def _plan(self, writer: RunWriter, state: State) -> StateUpdate:
         run = writer.run
-        goal = Goal(run.record.assignment.started.goal, run.record.assignment.constraints)
+        goal = run.record.assignment.goal
         # The plan of the input was the first proposal: after feedback it would be proposed again and again.
         changed = run.record.plan_state.feedback or run.record.plan_state.steered
         brought = brought_plan(state, goal) if not changed else None
-        proposal = await self._read(run, brought) if brought is not None else await self._ask(writer, goal)
+        proposal = await self._read(run, brought) if brought is not None else await self._ask(writer)
         plan = proposal.plan
         if plan is None:
             return await self._refused(writer, proposal, brought)
@@ -204,32 +200,20 @@ class Planner:
         reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(**vars(reading), reason=reason)
 
-    async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
-        run, record, specs = writer.run, writer.run.record, writer.run.services.toolbox.specs
-        most, current = run.services.settings.max_steps, run.recorded_plan()
+    async def _ask(self, writer: RunWriter) -> Proposal:
+        run, record, current = writer.run, writer.run.record, writer.run.recorded_plan()
         # The label is part of the request's key: after a crash the recorded answer serves, after feedback it must not.
         asked = f"{record.plan_state.feedback_rounds}{record.plan_state.after_retries}"
         label = f"{record.plan_state.revision}:{asked}"
-        offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
+        offered, model, commented = run.offered(), run.services.models.planner, record.plan_state.commented
         if current is not None and record.steps.succeeded:
             why = record.plan_state.steered or "the user wants another plan"
-            messages = replanner_messages(
-                goal, offered.text, current, record, why, limits, replan_policy.horizon, offered.lines
-            )
-            read = partial(
-                read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=most
-            )
-            schema = offered.revision_schema
-        else:
-            pictures = await content_value(run.ledger, record.assignment.attached) or []
-            horizon, lines = replan_policy.horizon, offered.lines
-            messages = planner_messages(goal, offered.text, record, limits, horizon, pictures, lines, offered.playbooks)
-            params = current.params if current is not None else NO_PARAMS
-            read = partial(run.read, params=params, by_model=True)
-            schema = offered.plan_schema
-        commented = record.plan_state.commented
-        call = ModelCall("planner", label, messages, schema=with_on_comments(schema, commented))
-        model = run.services.models.planner
+            return await propose_revision(writer, model, "planner", label, current, why, offered, commented)
+        goal, pictures = record.assignment.goal, await content_value(run.ledger, record.assignment.attached) or []
+        horizon, limits, lines = run.replan_policy.horizon, run.planner_limits, offered.lines
+        messages = planner_messages(goal, offered.text, record, limits, horizon, pictures, lines, offered.playbooks)
+        read = partial(run.read, params=current.params if current is not None else NO_PARAMS, by_model=True)
+        call = ModelCall("planner", label, messages, schema=with_on_comments(offered.plan_schema, commented))
         return await propose(writer, writer.gate(), model, call, offered, lambda raw: run.planned(read(raw)), commented)
 
     async def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
@@ -243,7 +227,7 @@ class Planner:
 
 def _brings_plan(run: RunContext, state: State) -> bool:
     """Whether the input brings a plan that is not the run's."""
-    return brought_plan(state, Goal(run.record.assignment.started.goal, run.record.assignment.constraints)) is not None
+    return brought_plan(state, run.record.assignment.goal) is not None
 
 
 async def _proposed(run: RunContext) -> StateUpdate:

@@ -21,12 +21,15 @@ from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.look import ParsedLook, read_or_look
 from planner_executor.graph.plan.normalization import LOOK, called_tool
-from planner_executor.graph.plan.on_comments import read_on_comments
+from planner_executor.graph.plan.on_comments import read_on_comments, with_on_comments
 from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.prompts.data import cut
 from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.prompts.planner import repair_message
+from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.record.events import PlanRefused
 
 WORDS_CHARACTERS = 1_000
@@ -117,6 +120,29 @@ async def propose(
     if explained:
         return Proposal(None, issues, reason=cut(words.strip(), WORDS_CHARACTERS), explained=True)
     return Proposal(None, issues, reason=_reason(call.role, words, issues))
+
+
+async def propose_revision(
+    writer: RunWriter,
+    model: RoleModel,
+    role: str,
+    label: str,
+    current: Plan,
+    why: str,
+    offered: Offer,
+    commented: tuple[str, ...] = (),
+) -> Proposal:
+    """Ask for a revision of what is left of a plan; see `propose`."""
+    run, record = writer.run, writer.run.record
+    succeeded, specs, most = record.steps.succeeded, run.services.toolbox.specs, run.services.settings.max_steps
+    goal, horizon = record.assignment.goal, run.replan_policy.horizon
+    messages = replanner_messages(goal, offered.text, current, record, why, run.planner_limits, horizon, offered.lines)
+    call = ModelCall(role, label, messages, schema=with_on_comments(offered.revision_schema, commented))
+
+    def read(raw: Any) -> ParsedPlan:
+        return run.planned(read_revision(raw, current, succeeded, specs, most))
+
+    return await propose(writer, writer.gate(), model, call, offered, read, commented)
 
 
 def _read(raw: Any, shape: PlanShape, marked: frozenset[str], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:

@@ -11,7 +11,6 @@ from planner_executor.graph.prompts.refining import refining_messages
 from planner_executor.graph.record.events import Draft, StepFinished
 from planner_executor.graph.record.expansion import Refinement
 from planner_executor.graph.record.expansion_names import names_in, places_in
-from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.results import StepResult
 
 
@@ -41,8 +40,8 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
     specs = run.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = run.offered(step)
-    goal = Goal(record.assignment.started.goal, record.assignment.constraints)
-    messages = refining_messages(goal, step, run.seen_by(step), offered.text, run.planner_limits, offered.lines)
+    goal, seen = record.assignment.goal, run.seen_by(step)
+    messages = refining_messages(goal, step, seen, offered.text, run.planner_limits, offered.lines)
     reader = Refinement(
         plan,
         step,

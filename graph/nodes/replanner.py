@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 
 from planner_executor.graph.calls.meter import LimitReached
-from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import StaleRunError
-from planner_executor.graph.nodes.planning import Proposal, propose
+from planner_executor.graph.nodes.planning import Proposal, propose_revision
 from planner_executor.graph.nodes.refinement import refined
 from planner_executor.graph.nodes.review.message import message_about
 from planner_executor.graph.nodes.review.step_changes import take_changes
@@ -20,15 +18,12 @@ from planner_executor.graph.nodes.run.events import budget_reached
 from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update, state_with_plan
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import joined_messages, shortened
 from planner_executor.graph.policy.replanning import Cause
-from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.record.budget import Usage, reached
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.expansion import to_refine
-from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.no_progress import failures_of, stall_of
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.route import headed
@@ -132,22 +127,13 @@ class Replanner:
 
     async def _ask(self, writer: RunWriter, current: Plan, cause: Cause) -> Proposal:
         run = writer.run
-        record, settings, specs = run.record, run.services.settings, run.services.toolbox.specs
-        goal, horizon = Goal(record.assignment.started.goal, record.assignment.constraints), run.replan_policy.horizon
-        why = record.plan_state.steered or WHY[cause]
-        offered = run.offered()
-        limits, lines = run.planner_limits, offered.lines
-        messages = replanner_messages(goal, offered.text, current, record, why, limits, horizon, lines)
-        read = partial(
-            read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
-        )
-        models = run.services.models
+        record, models = run.record, run.services.models
         # At a horizon the next step is planned, nothing is mended: that is the planner's work.
-        role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
+        role, model = ("planner", models.planner) if run.replan_policy.horizon else ("replanner", models.replanner)
         # Part of the request's key: with more results the same question is another one.
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
-        call = ModelCall(role, label, messages, schema=offered.revision_schema)
-        return await propose(writer, writer.gate(), model, call, offered, lambda raw: run.planned(read(raw)))
+        why = record.plan_state.steered or WHY[cause]
+        return await propose_revision(writer, model, role, label, current, why, run.offered())
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""

@@ -19,6 +19,7 @@ from planner_executor.graph.record.events import (
     Steered,
     TakeOverAsked,
 )
+from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.words.name_list import listed
 
@@ -66,6 +67,11 @@ class Assignment:
     def origin(self) -> str | None:
         """Who started the run, see `RunStarted`; older records say it by who wrote their setup."""
         return self.started.origin or self.started.setup_by
+
+    @property
+    def goal(self) -> Goal:
+        """The goal, with its constraints as they are now."""
+        return Goal(self.started.goal, self.constraints)
 
     @property
     def own_goal(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner_executor.graph.builder.graph_builder import Graph
-from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.caller import Caller, Fork, invoked_by
 from planner_executor.graph.calls.threads import counting_waits
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.errors import InputError, RunPausedError
@@ -114,7 +114,7 @@ class Player:
         self._playback.refusal = OffRecord(self._recording, self._scheduler.given).refusal
         self._saver = ReplaySaver(transcript.thread)
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
-        self._inherited = inherited_on_record(self._events)
+        self._fork = Fork(drafts=inherited_on_record(self._events))
         self._started = {name: getattr(started, name) for name in ("setup", "setup_by", "origin", "playbook")}
         self._budget = started.budget
         self._graph = self._staged(started.configured)
@@ -227,9 +227,7 @@ class Player:
     async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
         self._playback.dead, self._playback.stopped = False, None
-        caller = Caller(
-            self._transcript.thread, self._started, given.unseen, given.changes, self._inherited, by=given.by
-        )
+        caller = Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._fork, by=given.by)
         with counting_waits() as waits, invoked_by(caller):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, self._config, durability="sync")

@@ -1,31 +1,20 @@
 """A fork of a run on a thread of its own, with copies of the results that do not depend on the steps done anew."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from pydantic import JsonValue
-
+from planner_executor.graph.caller import Fork
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
-from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Content, Draft, ResultSupplied
-from planner_executor.graph.record.values import Kept, keep
+from planner_executor.graph.record.values import keep
 from planner_executor.graph.review.step_change import fitting_result
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import listed
-
-
-class Fork(NamedTuple):
-    """What a fork begins with: goal, terms and plan of the forked run, and the events it inherits."""
-
-    source: Assignment
-    plan: JsonValue
-    drafts: tuple[Draft, ...]
-    values: tuple[Kept, ...]
 
 
 async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], by: str) -> Fork:
@@ -54,6 +43,6 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
 
     def fork() -> Fork:
         drafts = inherited(record, plan, steps_anew(plan, {step, *values}), tools)
-        return Fork(record.assignment, plan.to_json(), (*drafts, *given), tuple(kept.values()))
+        return Fork(record.assignment, (*drafts, *given), tuple(kept.values()), plan.to_json())
 
     return await done_aside(record.size, fork)

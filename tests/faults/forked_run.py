@@ -89,7 +89,7 @@ async def _begun(graph: Any, runs: Runs, durability: Any) -> None:
         await graph.ainvoke(None, on_thread(source), durability=durability)
     if await latest(runs, branch) is None:
         fork = await fork_of(runs, record.id, "price", {}, str(ADA))
-        caller = replace(Caller(branch), inherited=fork.drafts, values=fork.values, forked=fork.source)
+        caller = replace(Caller(branch), fork=fork)
         with invoked_by(caller):
             given = {"goal": fork.source.started.goal, "plan": fork.plan}
             await graph.ainvoke(given, on_thread(branch), durability=durability)

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
-from planner_executor.graph.caller import caller_on
+from planner_executor.graph.caller import NO_FORK, Fork, caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.known_runs import KnownRun, opened
@@ -20,7 +20,7 @@ from planner_executor.graph.nodes.run.terms import held_to_terms, services_of_fo
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.prompts.pictures import fact, pictures_of
 from planner_executor.graph.prompts.planner import history_shown
-from planner_executor.graph.record.assignment import Assignment, lowered
+from planner_executor.graph.record.assignment import lowered
 from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.run_key import RunKey
@@ -70,9 +70,7 @@ async def begin_run(
     state: Mapping[str, Any],
     config: RunnableConfig,
     goal: Goal,
-    inherited: Sequence[Draft] = (),
-    values: Sequence[Kept] = (),
-    source: Assignment | None = None,
+    fork: Fork = NO_FORK,
 ) -> AsyncIterator[RunWriter]:
     """Start the thread's next run and own it within the block.
 
@@ -82,9 +80,9 @@ async def begin_run(
         OtherTermsError: The forked run was begun under other terms than hold here.
     """
     ledger, thread = await services.ledger(), thread_of(state, config)
-    held = services if source is None else await services_of_fork(services, ledger, source)
+    held = services if fork.source is None else await services_of_fork(services, ledger, fork.source)
     started, kept = _started(held, state, config, goal)
-    async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
+    async with ledger.begun(thread, [started, *fork.drafts], [*kept, *fork.values]) as owned:
         found = await _projected(owned.lease.run, owned.news.events)
         run = await _run_context(services, ledger, found, state.get("run"))
         writer = RunWriter(run, owned.lease)

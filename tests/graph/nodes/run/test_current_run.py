@@ -16,7 +16,7 @@ from langgraph.runtime import get_runtime
 from run_in_memory import services
 from typing_extensions import TypedDict
 
-from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.caller import Caller, Fork, invoked_by
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.nodes.run.context import RunContext
@@ -252,7 +252,7 @@ def test_a_fork_begins_under_the_terms_of_its_source_if_they_are_stricter() -> N
     async def work(given: Any) -> Any:
         strict = services(ledger=await given.ledger(), budget=Budget(steps=3))
         source = (await start_run(strict, {}, on_thread("t"), GOAL)).record.assignment
-        async with begin_run(given, {}, on_thread("t"), GOAL, source=source) as writer:
+        async with begin_run(given, {}, on_thread("t"), GOAL, Fork(source)) as writer:
             return given.settings.budget.steps, writer.run.record.assignment.budget.steps
 
     wider, found = at_node(work)
