@@ -139,25 +139,18 @@ class Effects:
         while self._under_way:
             self._under_way.popitem()[1].set()
 
-    def ended(self, call: ToolCall, result: StepResult, *, nothing_happened: bool) -> None:
+    def ended(self, call: ToolCall, result: StepResult | None, *, nothing_happened: bool = False) -> None:
         """Note the outcome of a call, and give the turn to the next identical one.
 
+        `result` is None if it ended with questions: it has begun, so an identical one waits for what becomes of it.
         A step's own call keeps its turn until its result has been checked against the step's criteria; see `end_turn`.
         """
         if self._run.toolbox.specs[call.tool].repeatable:
             return
-        if result.status == "failed" and not nothing_happened:
+        if (result is None or result.status == "failed") and not nothing_happened:
             self._arisen[_same(call)][call.key] = self._call(call, result)
         elif not nothing_happened:
             self._made[call.step].append(call)
-        if call.number or call.item is not None:
-            self.end_turn(call)
-
-    def asked(self, call: ToolCall) -> None:
-        """Note that a call ended with questions: it has begun, so an identical one waits for what becomes of it."""
-        if self._run.toolbox.specs[call.tool].repeatable:
-            return
-        self._arisen[_same(call)][call.key] = self._call(call, None)
         if call.number or call.item is not None:
             self.end_turn(call)
 

@@ -290,11 +290,11 @@ class CallGate:
                 await self.commit_in_turn(admitted)
                 finished = await self._runner.run(admitted)
         except asyncio.CancelledError:  # a step's time limit: what the call did is not known
-            self.effects.ended(call, StepResult("failed"), nothing_happened=False)
+            self.effects.ended(call, StepResult("failed"))
             raise
         except InputNeeded as needed:
             await self._asked.note(call, needed)
-            self.effects.asked(call)
+            self.effects.ended(call, None)
             raise CallAsks(call.key, ASKS) from None
         self.effects.ended(call, finished.result, nothing_happened=finished.nothing_happened)
         return finished

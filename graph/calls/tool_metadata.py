@@ -68,9 +68,9 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         idempotent=idempotent,
         **_attempt_limits(tool.name, metadata),
         trusted=_trusted(tool.name, metadata),
-        free_args=_free_args(tool.name, metadata),
+        free_args=tuple(_listed(tool.name, metadata, "free_args", "argument names", _is_text)),
         folder=_folder(tool.name, metadata),
-        reads=_reads(tool.name, metadata),
+        reads=tuple(_listed(tool.name, metadata, "reads", "absolute paths", _is_folder)),
         summary=_summary(tool.name, metadata, schema),
         reversible=_flag(tool.name, metadata, "reversible"),
         place=metadata.get("place"),
@@ -169,11 +169,11 @@ def _summary(name: str, metadata: Mapping[str, Any], schema: Mapping[str, Any]) 
     return declared
 
 
-def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    declared = metadata.get("free_args", ())
-    if not isinstance(declared, list | tuple) or not all(isinstance(argument, str) for argument in declared):
-        raise ToolConfigError(name, f"free_args must be a list of argument names, got {declared!r}")
-    return tuple(declared)
+def _listed(name: str, metadata: Mapping[str, Any], entry: str, what: str, is_one: Callable[[Any], bool]) -> list[str]:
+    declared = metadata.get(entry, ())
+    if not isinstance(declared, list | tuple) or not all(map(is_one, declared)):
+        raise ToolConfigError(name, f"{entry} must be a list of {what}, got {declared!r}")
+    return [str(one) for one in declared]
 
 
 def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
@@ -183,11 +183,8 @@ def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
     return None if declared is None else str(declared)
 
 
-def _reads(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    declared = metadata.get("reads", ())
-    if not isinstance(declared, list | tuple) or not all(_is_folder(each) for each in declared):
-        raise ToolConfigError(name, f"reads must be a list of absolute paths, got {declared!r}")
-    return tuple(map(str, declared))
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _is_folder(value: Any) -> bool:

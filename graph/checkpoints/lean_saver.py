@@ -26,6 +26,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.checkpoint.sqlite.utils import load_pending_writes, pending_writes_sql, search_where
 
 from planner_executor.graph.checkpoints.kept_checkpoints import RUN_KEYS
+from planner_executor.graph.checkpoints.stored_before import stored_before
 from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
 from planner_executor.graph.ledger.sqlite.thread_tables import BEFORE, LATEST, ORDER_INDEX
 
@@ -120,14 +121,11 @@ class LeanSaver(AsyncSqliteSaver):
         `before` names a checkpoint: those are listed that were stored before it, none if it is not there.
         """
         await self.setup()
-        where, values = search_where(config, filters.get("filter"))
-        if (before := filters.get("before")) is not None:
-            thread = (config or before)["configurable"].get("thread_id")
-            where = f"{where} AND {BEFORE}" if where else f"WHERE {BEFORE}"
-            values = [*values, get_checkpoint_id(before), thread]
+        found = search_where(config, filters.get("filter"))
+        where, values = stored_before(filters.get("before"), config, *found, BEFORE)
         limit = filters.get("limit")
-        found = await self._found(f"{where} ORDER BY rowid DESC LIMIT ?", [*values, -1 if limit is None else limit])
-        for row, pending in found:
+        latest_first = f"{where} ORDER BY rowid DESC LIMIT ?"
+        for row, pending in await self._found(latest_first, [*values, -1 if limit is None else limit]):
             yield self._tuple(row, pending)
 
     async def _found(self, where: str, values: Sequence[Any]) -> list[tuple[Row, list[Row]]]:

@@ -26,6 +26,7 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.checkpoints.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from planner_executor.graph.checkpoints.saver import NO_NAME, UNREADABLE, strict_serializer
 from planner_executor.graph.checkpoints.saver_from_threads import FromThreads
+from planner_executor.graph.checkpoints.stored_before import stored_before
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
 from planner_executor.graph.ledger.address import shown_address
 from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, is_pooled, parameters, used
@@ -125,13 +126,10 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
 
         `before` names a checkpoint: those are listed that were stored before it, none if it is not there.
         """
-        where, values = self._search_where(config, filters.get("filter"))
-        if (before := filters.get("before")) is not None:
-            thread = (config or before)["configurable"].get("thread_id")
-            where = f"{where} AND {BEFORE}" if where else f"WHERE {BEFORE}"
-            values = [*values, get_checkpoint_id(before), thread]
-        for found in await self._found(f"{where} {LATEST_FIRST} LIMIT %s", [*values, filters.get("limit")]):
-            yield found
+        found = self._search_where(config, filters.get("filter"))
+        where, values = stored_before(filters.get("before"), config, *found, BEFORE)
+        for one in await self._found(f"{where} {LATEST_FIRST} LIMIT %s", [*values, filters.get("limit")]):
+            yield one
 
     async def _found(self, where: str, values: Sequence[Any]) -> list[CheckpointTuple]:
         async with self._cursor() as cursor:

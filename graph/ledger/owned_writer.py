@@ -2,13 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import NamedTuple
 
 from planner_executor.graph.ledger.checked_reader import CheckedReader
+from planner_executor.graph.ledger.erasure import redactor_of
 from planner_executor.graph.ledger.ownership import Ownership
 from planner_executor.graph.ledger.protocol import Lease, Proof
 from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.run_key import RunKey
@@ -59,6 +61,27 @@ class OwnedWriter(CheckedReader):
     async def prove(self, lease: Lease) -> Proof:
         """Make sure that a lease is in force now, right before an effect."""
         return await self._ownership.prove(lease, lambda: self._look_at(lease))
+
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of all that is kept of a thread, while nobody else owns one of its runs."""
+        forms, runs = redactor_of(value).forms, [RunKey(thread, n) for n in await self.numbers(thread)]
+        async with AsyncExitStack() as owned:
+            for run in runs:
+                await owned.enter_async_context(self.owned(run))
+            done = await self._erased(thread, runs, value, by, reason)
+        return done._replace(remaining=tuple(await self._compacted(forms)))
+
+    @abstractmethod
+    async def numbers(self, thread: str) -> list[int]:
+        """Return the numbers of the thread's runs, in order."""
+
+    @abstractmethod
+    async def _erased(self, thread: str, runs: Sequence[RunKey], value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of a thread in one transaction; `runs` are all of its runs, which are owned."""
+
+    @abstractmethod
+    async def _compacted(self, forms: Sequence[str]) -> list[str]:
+        """Overwrite what was replaced, and return where one of the forms is still found."""
 
     @abstractmethod
     async def _look_at(self, lease: Lease) -> object:

@@ -6,7 +6,7 @@ release. See `docs/decisions/0009-lease.md`.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -83,15 +83,13 @@ class Ownership:
                 return lambda: True  # nothing tells whether it sleeps
         return lambda: still_counts(proved_s, self.now_s(), self._pace)
 
-    @asynccontextmanager
-    async def acquire(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
+    def acquire(self, attempt: Attempt[T]) -> AbstractAsyncContextManager[tuple[Lease, T]]:
         """Own a run for the length of the block.
 
         Raises:
             RunOwnedError: The run's owner is alive.
         """
-        async with self.hold(partial(self._own, attempt)) as taken:
-            yield taken
+        return self.hold(partial(self._own, attempt))
 
     @asynccontextmanager
     async def hold(self, own: Callable[[str], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:

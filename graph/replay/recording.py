@@ -39,7 +39,7 @@ class Recording:
         self.events = [event for event in events if not self.is_aside(event)]
         self.count = 0
         self._played = [False] * len(self.events)
-        self._front = 0
+        self.front = 0
         self._barriers = barriers(self.events)
         self._places: defaultdict[tuple[str, str | None], list[int]] = defaultdict(list)
         for place, event in enumerate(self.events):
@@ -53,18 +53,13 @@ class Recording:
         self._redacted = {one.seq for redaction in redactions for one in redaction.left}
 
     @property
-    def front(self) -> int:
-        """The place of the first event that was not replayed yet."""
-        return self._front
-
-    @property
     def next(self) -> Event | None:
         """The first event that was not replayed yet."""
-        return self.events[self._front] if self._front < len(self.events) else None
+        return self.events[self.front] if self.front < len(self.events) else None
 
     def ahead(self, most: int) -> list[Event]:
         """Return the next events, as they stand on record."""
-        return self.events[self._front :][:most]
+        return self.events[self.front :][:most]
 
     @property
     def barrier(self) -> Event | None:
@@ -103,8 +98,8 @@ class Recording:
         for place in places:
             self._played[place] = True
             self.count += 1
-        while self._front < len(self.events) and self._played[self._front]:
-            self._front += 1
+        while self.front < len(self.events) and self._played[self.front]:
+            self.front += 1
 
     def outcome_of(self, place: int) -> int | None:
         """Return the place of the outcome of a call started at `place`, or None if the process died before it."""
@@ -118,7 +113,7 @@ class Recording:
     @property
     def is_interrupted(self) -> bool:
         """Whether the work was interrupted before the next event."""
-        return is_interrupted(self._from(self._front))
+        return is_interrupted(self._from(self.front))
 
     @property
     def checkpoint_ahead(self) -> str | None:
@@ -128,20 +123,20 @@ class Recording:
     @property
     def checkpoint_behind(self) -> str | None:
         """The checkpoint of the node that wrote the last events, None if none of them names it."""
-        return _first_named(self.events[at] for at in reversed(range(self._front)))
+        return _first_named(self.events[at] for at in reversed(range(self.front)))
 
     @property
     def is_mid_pass(self) -> bool:
         """Whether events of this pass over the plan are yet to come."""
-        return self._front < self._barrier_place
+        return self.front < self._barrier_place
 
     def is_near(self, place: int) -> bool:
         """Whether a place belongs to the same pass over the plan as the next event."""
-        return self._front <= place < self._barrier_place
+        return self.front <= place < self._barrier_place
 
     def next_of(self, step: str) -> int | None:
         """Return the place of a step's next event in this pass over the plan, None if there is none."""
-        left = range(self._front, self._barrier_place)
+        left = range(self.front, self._barrier_place)
         return next((at for at in left if not self._played[at] and self.events[at].step == step), None)
 
     def is_cut_off(self, step: str | None) -> bool:
@@ -197,7 +192,7 @@ class Recording:
 
     def _left(self, end: int | None = None) -> Iterator[Event]:
         """Yield the events before a place that were not replayed yet; without one, all of them."""
-        return (self.events[at] for at in range(len(self.events))[self._front : end] if not self._played[at])
+        return (self.events[at] for at in range(len(self.events))[self.front : end] if not self._played[at])
 
     def _left_of_pass(self) -> Iterator[Event]:
         return self._left(self._barrier_place)
@@ -207,11 +202,11 @@ class Recording:
 
     @property
     def _barrier_place(self) -> int:
-        return self._barriers[self._front] if self._front < len(self.events) else len(self.events)
+        return self._barriers[self.front] if self.front < len(self.events) else len(self.events)
 
     def _place_of(self, draft: Draft, taken: set[int]) -> int | Divergence:
         front = next(
-            (at for at in range(self._front, len(self.events)) if not self._played[at] and at not in taken), None
+            (at for at in range(self.front, len(self.events)) if not self._played[at] and at not in taken), None
         )
         if front is None:
             return Divergence(self._seq(len(self.events)), None, draft, why="the record ends here")

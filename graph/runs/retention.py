@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import MissingRunError, RunOwnedError, UnknownEventError
 from planner_executor.graph.errors.file_faults import file_faults
+from planner_executor.graph.ledger.disk import sync
 from planner_executor.graph.ledger.export import to_bytes
 from planner_executor.graph.ledger.run_store import Removal, RunStore
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
@@ -212,8 +212,7 @@ def _export(folder: Path, read: Sequence[Transcript]) -> None:
             head = transcript.head.hex()[:HEAD_CHARACTERS]
             _write(folder / f"{_file_name(transcript.thread)}.{transcript.n}-{head}.jsonl", to_bytes(transcript))
         # The names have to be on disk too, before the runs are gone.
-        with _opened(folder) as listing:
-            os.fsync(listing)
+        sync(folder)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -227,15 +226,6 @@ def _write(path: Path, content: bytes) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    listing = os.open(folder, os.O_RDONLY)
-    try:
-        yield listing
-    finally:
-        os.close(listing)
 
 
 def _file_name(thread: str) -> str:

@@ -3,13 +3,12 @@
 import asyncio
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack
 from itertools import islice
 from math import inf
 from pathlib import Path
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.erasure import redactor_of, thread_erasure
+from planner_executor.graph.ledger.erasure import thread_erasure
 from planner_executor.graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from planner_executor.graph.ledger.memory.erasure import erase, places_of
 from planner_executor.graph.ledger.memory.event_store import EventStore
@@ -65,20 +64,14 @@ class MemoryLedger(EventStore):
         """Store the runs of a thread as another database has them."""
         await self._do(lambda: self._store.adopt(self.name, runs))
 
-    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
-        """Take a value out of all that is kept of a thread."""
-        forms = redactor_of(value).forms
-        runs = await self._do(lambda: [run.key for run in self._store.of_thread(thread)])
-        async with AsyncExitStack() as owned:
-            for run in runs:
-                await owned.enter_async_context(self.owned(run))
-            transcripts = [await self.transcript(run) for run in runs]
-            found = await asyncio.to_thread(thread_erasure, self.name, transcripts, value)
-            changed, approvals = await self._do(
-                lambda: erase(self._store, self.name, self._key, runs, found, by, reason)
-            )
-        remaining = await asyncio.to_thread(lambda: tuple(places_of(self._store, forms)))
-        return Redacted(changed, len(found.artifacts), 0, approvals, remaining)
+    async def _erased(self, thread: str, runs: Sequence[RunKey], value: str, by: str, reason: str) -> Redacted:  # noqa: ARG002  (`runs` are all of it)
+        transcripts = [await self.transcript(run) for run in runs]
+        found = await asyncio.to_thread(thread_erasure, self.name, transcripts, value)
+        changed, approvals = await self._do(lambda: erase(self._store, self.name, self._key, runs, found, by, reason))
+        return Redacted(changed, len(found.artifacts), 0, approvals)
+
+    async def _compacted(self, forms: Sequence[str]) -> list[str]:
+        return await asyncio.to_thread(lambda: list(places_of(self._store, forms)))
 
     async def remove(self, threads: Sequence[Sequence[Transcript]], by: str) -> Sequence[Removal]:
         """Remove threads, and return for each its tombstone, or what keeps it."""

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
+from planner_executor.graph.ledger.disk import sync
 
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 """Errors of a file system without hard links, such as those of memory sticks and some network shares."""
@@ -27,10 +28,10 @@ def copy_to(database: str, target: str) -> None:
     try:
         with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(part)) as copy:
             source.backup(copy)
-        _sync(part)
+        sync(Path(part))
         Path(part).replace(target)
         # A name is on disk only once its folder is.
-        _sync(str(Path(target).absolute().parent))
+        sync(Path(target).absolute().parent)
     finally:
         Path(part).unlink(missing_ok=True)
 
@@ -51,7 +52,7 @@ def back_up(database: str, target: Path) -> None:
         try:
             _check(database, whole)
             _name(whole, target)
-            _sync(str(target.absolute().parent))
+            sync(target.absolute().parent)
         finally:
             whole.unlink(missing_ok=True)
     except FileExistsError:
@@ -80,12 +81,3 @@ def _check(database: str, copy: Path) -> None:
         faults = [str(row[0]) for row in db.execute("PRAGMA quick_check")]
     if faults != ["ok"]:
         raise LedgerUnavailableError(database, f"it is damaged, so no backup was made: {faults[0]}")
-
-
-def _sync(path: str) -> None:
-    """Wait until a file, or the list of a folder, is on disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
