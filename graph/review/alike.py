@@ -82,11 +82,13 @@ def _sources(step: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _shape(request: RequestJson) -> str:
     """Return the digest of all that alike requests have in common: the plan without values of arguments, and terms."""
     plan, content = request["action_requests"][0]["args"]["plan"], request["review"]
+    # The names of arguments are part of the shape and their values are not: those are the columns of the table.
     steps: list[JsonValue] = [{**step, "args": sorted(step.get("args", {}))} for step in plan["steps"]]
     told = content["actions"][0]
     said: list[JsonValue] = [
         {name: value for name, value in one.items() if name not in OWN_WORDS} for one in told.get("steps", ())
     ]
+    # Who has voted and until when differs from run to run, and is no reason to decide apart.
     people = {name: value for name, value in content.get("people", {}).items() if name in ("rules", "on_expire")}
     terms: list[JsonValue] = [told.get("tools"), told.get("decisions"), people, content.get("reason_for")]
     return digest([{**plan, "steps": steps}, said, terms])
@@ -99,6 +101,7 @@ def _args(request: RequestJson) -> dict[tuple[str, str], Any]:
 
 def _differing(requests: Sequence[RequestJson]) -> tuple[tuple[str, str], ...]:
     args = [_args(one) for one in requests]
+    # Alike plans have the same arguments, so the first names them all. By digest: in Python 1, 1.0 and true are equal.
     return tuple(place for place in args[0] if len({digest([one[place]]) for one in args}) > 1)
 
 

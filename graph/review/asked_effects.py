@@ -30,6 +30,8 @@ def asked_effects(review: ReviewContent, actions: Sequence[Mapping[str, Any]]) -
     for content, action in zip(review.actions, actions, strict=True):
         args = action["args"]
         match content:
+            # A plan that cannot run is as it was written, perhaps without a list
+            # of steps; then nothing is left to do either.
             case PlanContent():
                 planned = {step["id"]: step.get("args", {}) for step in args["plan"]["steps"]} if content.left else {}
                 tools = {tool.name: tool for tool in content.tools if tool.acts}
@@ -48,6 +50,7 @@ def asked_effects(review: ReviewContent, actions: Sequence[Mapping[str, Any]]) -
 
 def first_effects(request: ReviewRequest) -> tuple[tuple[AskedEffect, ...], int]:
     """Return the first effects of a request, cut for lists, and the number of the others."""
+    # Only actions with content have an entry in `review`: the two are walked side by side.
     found = list(
         asked_effects(request.review, [action.to_json() for action in request.actions if action.content is not None])
     )

@@ -38,11 +38,13 @@ def read_comments(raw: Any, steps: Sequence[str]) -> tuple[Comment, ...]:
 
 
 def _read(raw: Any, steps: Sequence[str]) -> Comment:
+    # A further key would be a wish that nobody reads, and would look granted.
     if not isinstance(raw, Mapping) or set(raw) != {"step", "text"} or not isinstance(raw["text"], str):
         raise ValueError(f"comments must be a list such as {SHAPE}")
     step, text = raw["step"], storable(raw["text"].strip())
     if step not in steps:
         near = right_name(str(step), list(steps)) if steps else "it has none"
+        # The refusal goes back into the request, and a client's name may be of any length.
         raise ValueError(f"comments: the plan has no step {str(step)[:80]!r}; {near}")
     if not text:
         raise ValueError(f"comments: the comment on {step} is empty; say what to change")

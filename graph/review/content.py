@@ -48,6 +48,7 @@ def shown(value: JsonValue) -> Shown:
     kept = keep(value, LARGEST_VALUE)
     if (found := kept.artifact) is None:
         return Whole(value=value)
+    # An artifact may be small too (an integer beyond 64 bits makes one); then the preview is the whole of it.
     end = kept.text[-END_CHARACTERS:] if found.size > LARGEST_VALUE else ""
     return Preview(length=found.size, digest=found.id, preview=found.preview, end=end)
 
@@ -313,6 +314,7 @@ class BudgetContent(ClosedTable):
     hard: Mapping[str, JsonValue] = Field(default_factory=dict)
 
 
+# The name alone tells no call from a gate, as both are `run_step`, so it cannot be the discriminator.
 ActionContent = Annotated[
     PlanContent | CallContent | GateContent | QuestionContent | UncertainContent | BudgetContent,
     Field(union_mode="left_to_right"),

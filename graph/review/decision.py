@@ -104,6 +104,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
         return (_read_decision(answer, request.actions[0], request.digests_for(request.actions[0])),)
     if single and request.actions[0].name == "run_plan":
         found = _read_short(answer, request)
+        # Short forms pass the same gate: nobody approves a plan that cannot run by a bare yes.
         _check_allowed(found.type, request.actions[0])
         return (found,)
     raise InvalidResponse(_count_message(request))
@@ -172,10 +173,13 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
 def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:
     if wish is None:
         return None
+    # A gate is a `run_step` without a key: there is no call that further ones could be like.
     if action.name != "run_plan" and (action.name != "run_step" or action.key is None):
         raise InvalidResponse(
             f"a standing approval covers calls of a tool or runs of a playbook, and {action.name} is neither"
         )
+    # A model planned it after untrusted results were read: a yes is one to
+    # this call, not to those to come (decision 121).
     if action.digest is not None:
         raise InvalidResponse(f"{action.args['step']} has a call that is new in this plan: decide it without standing")
     if not isinstance(wish, dict):
@@ -262,6 +266,7 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
     if extra:
         raise InvalidResponse(f"{action.name} has no argument {', '.join(sorted(map(str, extra)))}; remove it")
     args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
+    # The plan has a reader of its own, which lists all faults with their steps.
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
         raise InvalidResponse(f"{path.lstrip('.')}: {message}")
     # Clients send the whole form back: another step or tool in it was meant for another request.
@@ -288,6 +293,7 @@ def _as_shown(value: Any, shown: Any, name: str) -> Any:
     if name == "happened" and text.lower() in ("true", "false"):
         return text.lower() == "true"
     read = _from_text(text)
+    # The very same object is text that is no JSON; it stays as it was typed, blanks included.
     return value if read is text else read
 
 

@@ -56,6 +56,7 @@ def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None],
     items = {step.id: _items(step)[1] for step in works}
     low = {step: one.seconds[0] if (one := known.get(step)) is not None else 0.0 for step in waits}
     high = {step: one.seconds[1] * items[step] if (one := known.get(step)) is not None else 0.0 for step in waits}
+    # Items run side by side, as far as there are places.
     at_once = {step: high[step] / min(items.get(step, 1.0), concurrency) for step in waits}
     # Work that no dependency holds back may still wait for a free place.
     longest = max(critical_path(order, waits, at_once)[0], sum(high.values()) / concurrency)
@@ -66,6 +67,7 @@ def _tokens(step: Step, took: Took | None, prompt: int, basis: Basis) -> dict[st
     """Return the tokens of prompts and answers by model; the first prompt is known in any case."""
     least, most = _items(step)
     if took is None or not took.tokens:
+        # Items of a batch share one prompt.
         low, high = (prompt * ceil(items / (step.batch or 1)) for items in (least, most))
         return {basis.first[step.id]: ((low, high), NOTHING)}
     return {

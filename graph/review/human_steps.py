@@ -33,9 +33,11 @@ def fit_answer(given: JsonValue, schema: Any) -> tuple[JsonValue, str | None]:
     if not isinstance(schema, Mapping):
         return given, None
     faults = []
+    # As it was given first. A chat's field is read as JSON, so an answer such as 12345 may have been meant as text.
     for answer in (given, *([to_text(given)] if not isinstance(given, str) else [])):
         found = schema_errors(schema, answer)
         if not found:
             return answer, None
         faults += found
+    # The fault of what the person gave, not of our text of it.
     return given, faults[0]

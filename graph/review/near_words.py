@@ -50,6 +50,7 @@ def is_unclear(words: str) -> bool:
 
 
 def _is_like(word: str) -> bool:
+    # With doubled letters reduced: "yesss" and "noooo" are decisions with a key held down.
     once = _REPEATED.sub(r"\1", word)
     return word in LIKE or once in LIKE or bool(get_close_matches(word, _LONG, n=1, cutoff=CLOSE))
 

@@ -26,6 +26,7 @@ def _changes(before: Plan, after: Plan) -> Iterator[Change]:
     for step in diff.changed:
         yield Change(step=step, change="changed", fields=_differing(was[step].to_json(), now[step].to_json()))
     for step in diff.removed:
+        # The id alone stays, and so is no difference.
         yield Change(step=step, change="removed", fields=_differing(was[step].to_json(), {"id": step}))
     if diff.answer:
         yield Change(step=ANSWER, change="changed", fields=_differing(_answer(before), _answer(after)))
@@ -40,6 +41,7 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Fie
             now=shown(now[name]) if name in now else None,
         )
         for name in dict.fromkeys((*was, *now))
+        # Also by their JSON: in Python 1, 1.0 and true are equal, but their digests differ, and so would the approval.
         if was.get(name) != now.get(name) or to_text(was.get(name)) != to_text(now.get(name))
     )
 

@@ -22,6 +22,7 @@ def request_on_record(
     """
     found = [dict(action) for action in shown.actions]
     if "run_plan" in shown.asked and not any(action["name"] == "run_plan" for action in found):
+        # The plan first, where it stood in the request: `texts` are in that order.
         found.insert(0, {"name": "run_plan", "args": {"plan": dict(plan)}})
     return {
         "action_requests": [{**action, "description": text} for action, text in zip(found, texts, strict=True)],

@@ -120,6 +120,7 @@ class ReviewRequest:
     def subject(self) -> str:
         """Digest of everything in question, terms included; requests with the same subject count as one."""
         actions = [action.to_json() for action in self.actions]
+        # The number tells a request with its plan from one without: the plan itself is in its digest only.
         return digest([self.digest, self.binding, len(actions), beside_plans(actions)])
 
     @property

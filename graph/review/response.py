@@ -70,6 +70,7 @@ def build_response(request: RequestJson, response: ReviewResponse) -> dict[str, 
     Raises:
         InputError: An action is undecided, or a statement matches no action, or holds what no checkpoint can.
     """
+    # Always the digest of this very request: that of the plan would also fit a later request for the same plan.
     return {"decisions": _decisions(request["action_requests"], response), "digest": digest_of_request(request)}
 
 
@@ -81,6 +82,7 @@ def asked(request: RequestJson, name: str) -> list[ActionJson]:
 def allowed(request: RequestJson, *names: ActionName) -> frozenset[str]:
     """Return the types of decisions that a request accepts for its actions, or for those of these names alone."""
     exact = [(one["name"], one["decisions"]) for one in _content(request).get("actions", ())]
+    # By action if the content is on record; the configs are by name, and so say less of a plan that cannot run.
     known = exact or [(one["action_name"], one["allowed_decisions"]) for one in request["review_configs"]]
     return frozenset(kind for name, kinds in known if not names or name in names for kind in kinds)
 
@@ -110,6 +112,7 @@ def can_approve(request: RequestJson) -> bool:
 def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[dict[str, Any]]:
     if response.stop:  # the bare rejection of a budget would finish the run with what there is
         return [{**ENDS, "message": "stop"} if action["name"] == "raise_budget" else ENDS for action in actions]
+    # Before any decision is made: a statement about nothing is a mistake about another request.
     for name, why in _unmatched(actions, response):
         raise InputError(name, why)
     settled, names = _settled(response), call_names(actions)
@@ -122,6 +125,7 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
     if left := [describe_action(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
         by_name = f", calls that are new by name ({', '.join(new)})" if (new := _undecided_new(actions, made)) else ""
         raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them{by_name}")
+    # A checkpoint cannot hold an integer beyond 64 bits: the answer would fail after it was given.
     if fault := long_integer_fault(made):
         raise InputError("decision", fault)
     return [_with_reason(decision, response.reason) for decision in made if decision is not None]
@@ -187,6 +191,7 @@ def call_names(actions: Sequence[ActionJson]) -> list[str | None]:
     ['a#1', 'a#2']
     """
     steps = [action["args"]["step"] if _is_call(action) else None for action in actions]
+    # Counted over calls alone, so that a question of the same step does not make its one call `step#1`.
     several, counts = Counter(steps), Counter[str | None]()
     names: list[str | None] = []
     for step in steps:
@@ -223,6 +228,7 @@ def _edited(action: ActionJson, **filled: Any) -> dict[str, Any]:
 
 
 def _raised(budget: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
+    # Limits of single tools are merged one by one: the others of `calls` stay.
     calls = {**budget.get("calls", {}), **limits.get("calls", {})}
     return {**budget, **limits, **({"calls": calls} if calls else {})}
 
@@ -250,6 +256,7 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
         yield from _unmatched_plan(response)
     if (response.limits or response.finish) and "raise_budget" not in names:
         yield "budget", "no limit of the budget is reached"
+    # An answer to every call leaves nothing that words could send back.
     if response.feedback is not None and response.happened and set(names) == {"settle_effect"}:
         yield "feedback", "all that is asked is answered; leave out the feedback, or the answer"
 
@@ -276,6 +283,7 @@ def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) ->
     for field_name, named in decided.items():
         if unknown := [name for name in named if name not in calls]:
             yield field_name, f"{unknown[0]} has no call to decide; there are: {', '.join(calls) or 'none'}"
+    # One call under two headings would be decided by whichever is looked at first.
     counts = Counter(name for named in decided.values() for name in named)
     if twice := [name for name, count in counts.items() if count > 1]:
         yield "args", f"{twice[0]} is decided twice; edit, reject or approve its call"
@@ -289,4 +297,5 @@ def describe_action(action: ActionJson) -> str:
     """
     args = action["args"].get("args")
     shown = f" {one_line(to_text(args), ARGS_CHARACTERS)}" if args else ""
+    # The pattern is ours and the arguments go in as values, so braces in a tool's words are never fields.
     return escaped(WORDS[action["name"]].format(**action["args"])) + shown

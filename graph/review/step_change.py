@@ -90,6 +90,7 @@ def changes_from(raw: Any) -> list[StepChange]:
     if not isinstance(raw, Mapping) or not set(raw) <= {"skip", "supply"}:
         raise InputError("changes", f"changes is {SHAPE}")
     skip, supply = raw.get("skip") or {}, raw.get("supply") or {}
+    # Checked apart: a list has no items, and a text would be walked by its letters.
     if not isinstance(skip, Mapping) or not isinstance(supply, Mapping):
         raise InputError("changes", f"changes is {SHAPE}")
     if not all(isinstance(why, str) for why in skip.values()):
@@ -110,11 +111,13 @@ def drafted_by(
     """
     drafted = change.drafted(record, str(by))
     data = drafted.draft.data
+    # A skip is no value that calls rest on; a policy without people has nothing to hold against its giver.
     if approvers == NO_APPROVERS or not isinstance(data, ResultSupplied):
         return drafted
     plan, cost = Plan.model_validate(record.plan_state.plan), record.bounds.cost_usd
     if plan.by_id[change.step].kind == "ask" and approvers.rules((), cost):
         raise InputError("step", f"the policy says who answers {change.step}; answer the question in its review")
+    # Which calls come to rest on the value decides who may give it alone, so they are looked up before it is on record.
     reached = GivenValue("result", (str(by),), change.step, plan=record.plan_state.plan).reached(plan)
     stake, askers = AtStake.of_steps(plan, reached, tools, cost), record.people.askers_of(plan, reached)
     met = stake.met(approvers, [by], askers, 0.0)
@@ -133,6 +136,7 @@ def fitting_result(step: Step, value: Any) -> JsonValue:
         told, fault = fit_answer(normalise(value), step.output)
     except ResultError as error:
         raise InputError("value", f"{step.id}: {error}") from error
+    # Keys too: a lone surrogate in one cannot be written either.
     keys = (key for part in parts_of(told) if isinstance(part, dict) for key in part)
     check_texts("value", *texts_in(told), *keys)
     if fault:
@@ -149,6 +153,7 @@ def _changeable(record: RunState, step: str) -> Step:
     if record.ended is not None:
         raise InputError("run", f"{record.id} has ended; retry it, or start a new run")
     plan = record.plan_state.plan or {"steps": []}
+    # From the raw steps, of which one is made a value below: a large plan is not read to skip one of its steps.
     steps = {raw["id"]: raw for raw in plan["steps"]}
     if step not in steps:
         raise InputError("step", f"{record.id} has no step {step!r}; there are {listed(list(steps)) or 'none'}")

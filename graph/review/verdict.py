@@ -67,6 +67,7 @@ def verdict_of(
     given = {action.args["step"]: _answer(action, one) for action, one in answers if action.key is None}
     replies = {action.key: _answer(action, one) for action, one in answers if action.key is not None}
     raised = [(action, one) for action, one in pairs if action.name == "raise_budget" and one.type == "edit"]
+    # One limit at most is reached at a time, so there is one such action or none.
     budget = next((_raised(action, one, terms) for action, one in raised), None)
     calls = [(action.key, one) for action, one in pairs if action.name == "run_step" and action.key is not None]
     verdict = ReviewVerdict(
@@ -81,6 +82,7 @@ def verdict_of(
     # The plan will be another one: its approval and those of its calls fall; answers and settled calls are facts.
     if sent_back:
         return replace(verdict, feedback=sent_back[0].feedback)
+    # A gate is passed by the absence of a no: those rejected with words have led to feedback above.
     gates = [action.args["step"] for action in request.actions if action.name == "run_step" and not _is_call(action)]
     return replace(
         verdict,
@@ -140,12 +142,14 @@ def _raised(action: ReviewAction, decision: Decision, terms: ExecutionTerms) -> 
     """Return the edited budget, at most the policy's hard limits."""
     before, limit = read_budget(action.args["budget"])[0], str(action.key)
     raw = (decision.args or {}).get("budget")
+    # An empty budget would take every limit away, which nobody means who was asked to raise one.
     if isinstance(raw, Mapping) and not (raw.keys() - {"calls"} or raw.get("calls")):
         raise InvalidResponse(f"the budget is empty; name the limit {limit} and its new value, null removes a limit")
     budget, fault = read_raised(raw, before, terms)
     if fault is not None:
         raise InvalidResponse(fault)
     most = budget.of(limit)
+    # The run would stop at once at the same limit and ask again.
     if most is not None and most <= (before.of(limit) or 0):
         raise InvalidResponse(f"the limit {limit} is reached and was not raised; raise it, or reject")
     return budget

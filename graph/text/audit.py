@@ -30,6 +30,7 @@ class Audit(NamedTuple):
     def only(self, *sections: Section) -> "Audit":
         """Return the audit restricted to sections; start, end and unknown events are always included."""
         wanted = set(sections or SECTIONS)
+        # Which sections an event is in follows from its kind, so no artifact is read for those left out.
         chosen = [event for event in self.events if wanted & set(event_text(event).sections)]
         return Audit(self.run, chosen, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
 

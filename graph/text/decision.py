@@ -47,6 +47,8 @@ def _sentence(decided: Decided, revision: int) -> str:
     by = f"by {', '.join(map(words, decided.voters or (decided.approver,)))}"
     why = f": {words(decided.message)}" if decided.message else ""
     match decided.decision:
+        # Recorded when a caller decides before there is a request
+        # (`unseen=True`); the chat must not claim that it was read.
         case "approve" if decided.by == "unseen":
             return f"Approved {by}, before it was shown: revision {revision} of the plan."
         case "approve":

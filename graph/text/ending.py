@@ -30,6 +30,7 @@ def ending_text(
     `compared` is what was expected against what it took (see `graph.text.expectation`), and `ahead` says which calls
     standing approvals let through.
     """
+    # The reason may quote a tool or a model: within the fence no word of it is markup.
     parts = [] if status == "succeeded" else [fenced(f"{status}: {escaped(reason)}")]
     if answer is not None or status == "succeeded":
         parts.append(_answer_in_words(answer))

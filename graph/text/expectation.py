@@ -21,6 +21,7 @@ def estimate_text(estimate: Mapping[str, Any]) -> str:
     chain = f" (longest chain: {estimate['longest_chain']})" if estimate["longest_chain"] > 1 else ""
     by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
     calls = counted(estimate["tool_calls"], "tool call")
+    # The bounds count each attempt that limits allow, so the reader is told that most of them are for failures.
     if again := estimate.get("further_attempts"):
         calls += f", {counted(again, 'further attempt')} after failures included"
     beside = (
@@ -29,6 +30,7 @@ def estimate_text(estimate: Mapping[str, Any]) -> str:
     told = f"To do: {counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}{beside}."
     left = estimate.get("budget_left", {})
     rest = ", ".join(limit_name(unit_in_words(limit, amount)) for limit, amount in left.items())
+    # A limit that is absent bounds nothing, so what is estimated is compared with itself.
     over = any(estimate[one] > left.get(one, estimate[one]) for one in ("steps", "tool_calls"))
     told = f"{told} Left of the budget: {rest}." if left else told
     return f"{told} The plan may take more than that; the run then asks." if over else told
@@ -47,6 +49,7 @@ def takes_in_words(takes: Mapping[str, Any], name: Callable[[str], str] = str) -
     told = [amount for kind in NAMES if (amount := _range(takes, kind))]
     if not told:
         return f"No estimate yet: {names} {have} not run here before." if unknown else ""
+    # Tokens without a price: the sum would say less than the plan may cost, so there is none.
     priced = "" if "cost_usd" in takes or "tokens" not in takes else "; the price is not known"
     rest = f" Not counted: {names}, which {have} not run here before." if unknown else ""
     basis = "earlier runs of these steps" if _range(takes, "seconds") else "the length of the prompts"
@@ -64,6 +67,7 @@ def said_and_spent(takes: Mapping[str, Any], spent: Mapping[str, float]) -> str:
     kinds = [kind for kind in NAMES if kind in spent]
     told = {kind: amount for kind in kinds if (amount := _range(takes, kind))}
     took = {kind: _amount(kind, spent[kind]) for kind in kinds}
+    # Both say "less than 1 second": a sentence that says nothing is left out.
     if told.get("seconds") == took.get("seconds") == MOMENT:
         del told["seconds"], took["seconds"]
     return f"expected {_joined([*told.values()])}; took {_joined([*took.values()])}" if told else ""
@@ -79,6 +83,7 @@ def _with_unit(amount: str, kind: str) -> str:
 
 def _range(takes: Mapping[str, Any], kind: str) -> str:
     found = takes.get(kind)
+    # At least nothing is no estimate.
     if found is None or ("high" not in found and not found["low"]):
         return ""
     low = UNITS[kind](found["low"])

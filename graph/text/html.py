@@ -30,6 +30,7 @@ def words(text: str) -> str:
 
 def badge(status: str) -> str:
     """Return a status as a word on its colour."""
+    # A status of an event of another release has no colour here.
     colour = ALL_LOOKS.get(status, LOOKS["pending"]).strong  # behind white letters
     style = f"background:{colour};color:#fff;border-radius:9px;padding:1px 9px;font-size:12px;font-weight:700"
     return f'<span style="{style};white-space:nowrap">{escape(escaped(status))}</span>'

@@ -72,6 +72,8 @@ class InboxRow(ListedRun):
         try:
             told = estimate_text(self.estimate) if self.estimate else ""
             return " ".join(filter(None, (told, takes_in_words(self.estimate.get("takes", {})))))
+        # The estimate is as the record has it, which an earlier release wrote
+        # or a redaction emptied; a list shows the row.
         except (KeyError, TypeError, ValueError):
             return ""
 
@@ -152,4 +154,5 @@ def age_in_words(since: float, now: float) -> str:
     >>> age_in_words(0.0, 7_300.0), age_in_words(5.0, 0.0)
     ('2 h', 'less than a minute')
     """
+    # A clock that was set back would make the age negative, which reads as "over".
     return left_in_words(max(now, since + 1.0), since)

@@ -37,6 +37,7 @@ def _of_step(step: Step) -> Iterator[str]:
     for name, value in step.args.items():
         if name in step.literal:
             yield f"- {step.id}: {_cut(name)} is taken as it is written, nothing in it is a reference"
+        # The whole argument is literal in the other case, whatever in it looks like a reference.
         elif found := _named(value, {True}):
             yield f"- {step.id}: {found} in {_cut(name)} is text, not a reference"
     if found := _named([step.for_each, step.gather, of_when(step.when)], {True}):
@@ -57,5 +58,6 @@ def _named(value: JsonValue, literal: set[bool]) -> str:
 
 
 def _cut(text: str) -> str:
+    # Cut before it is made plain: an argument may be a megabyte, and an escape is longer than what it stands for.
     text = plain(text[: 2 * SHOWN_CHARACTERS])
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."

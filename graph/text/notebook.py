@@ -52,6 +52,7 @@ def changing_picture_with(publisher: Any, place: str) -> Callable[[Bundle], None
     return draw
 
 
+# Only if something else has imported it: it is slow to import, and most programs are no notebook.
 def _shell() -> Any:
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

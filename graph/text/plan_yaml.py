@@ -52,8 +52,10 @@ def _mapping(loader: _Loader, node: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in node.value:
         name = loader.construct_object(key, deep=True)
+        # In JSON all keys are text; `no: 1` or `1: x` would be another key after a round trip.
         if not isinstance(name, str):
             raise YamlFault(f"the key {name!r} is no text; quote it", key.start_mark.line)
+        # YAML takes the last of two: what a person reads above would not be what runs.
         if name in found:
             raise YamlFault(f"the key {name!r} occurs twice; keep one", key.start_mark.line)
         found[name] = loader.construct_object(value, deep=True)
@@ -73,6 +75,7 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (PyYAML's own attribute)
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  (PyYAML's signature)
+        # An alias for a value that occurs twice would be refused when the text is read back.
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
@@ -130,6 +133,7 @@ def plan_to_yaml(plan: Mapping[str, Any], run: str, revision: int, goal: str, st
     ]
     text = to_yaml(plan)
     done = [step for step, status in statuses.items() if status == "succeeded"]
+    # Lines are looked for in the text as it is read back: only there it is known where each step begins.
     lines = plan_from_yaml(text).lines_of_steps if done else {}
     body = _with_comments(text, [(lines[step], "# has succeeded and cannot change") for step in done if step in lines])
     return "\n".join([*(f"# {line}" for line in head), "", body])
@@ -148,8 +152,10 @@ def plan_from_yaml(text: str) -> PlanText:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlFault(str(error.problem or error.context), mark.line if mark is not None else 0) from error
+    # Faults without a mark, such as a control character: the first line says what, the others quote the bytes.
     except yaml.YAMLError as error:
         raise YamlFault(visible(str(error).split("\n")[0])) from error
+    # PyYAML composes by recursion, so a text of many brackets ends here and not in the process.
     except RecursionError as error:
         raise YamlFault("it is nested too deeply") from error
 
@@ -161,6 +167,7 @@ def with_faults(text: str, faults: Sequence[tuple[int, str]]) -> str:
 
 def without_faults(text: str, shown: str) -> str:
     """Return a text without the comments that `with_faults` wrote into `shown`."""
+    # Those that were written, and not all with this beginning: a person may have typed one into a text.
     written = {line.strip() for line in shown.split("\n") if line.strip().startswith(FAULT)}
     return "\n".join(line for line in text.split("\n") if line.strip() not in written)
 
@@ -169,6 +176,7 @@ def to_yaml(plan: Mapping[str, Any]) -> str:
     """Return a plan, or another object, as YAML; if it holds what cannot be seen, all that is not ASCII is escaped."""
     options: dict[str, Any] = {"Dumper": _Dumper, "sort_keys": False, "width": 10**9, "default_flow_style": False}
     text = str(yaml.dump(dict(plan), allow_unicode=True, **options))
+    # An invisible or right-to-left character would look like nothing in an editor, and be approved unseen.
     return text if visible(text) == text else str(yaml.dump(dict(plan), allow_unicode=False, **options))
 
 
@@ -178,9 +186,11 @@ def _with_comments(text: str, comments: Sequence[tuple[int, str]]) -> str:
         above.setdefault(number, []).append(comment)
     lines: list[str] = []
     for number, line in enumerate(text.split("\n")):
+        # At the depth of its line, else a comment within a block of text would become a part of that text.
         indent = line[: len(line) - len(line.lstrip(" "))]
         lines += [f"{indent}{comment}" for comment in above.pop(number, ())]
         lines.append(line)
+    # A fault at a line beyond the end goes to the top: it must not be lost.
     return "\n".join([comment for left in above.values() for comment in left] + lines)
 
 

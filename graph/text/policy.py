@@ -88,6 +88,7 @@ STEP_LIMITS = {
 def deciders(policy: Policy) -> Iterator[str]:
     """Yield who decides, rule by rule."""
     approvers = policy.approvers
+    # Without a rule of its own everybody decides, which the heading says already; only what differs is told.
     if approvers.rule != ANYBODY:
         yield f"{_rule(approvers.rule)} (four eyes, quorum and time hold for all)"
     yield from (f"calls and plans with {name}: {_rule(rule)}" for name, rule in approvers.tools.items())

@@ -90,6 +90,7 @@ class RunView:
         lines += map(escaped, self.ahead)
         lines += [f"error in {step}: {escaped(error)}" for step, _, error in self._errors()]
         lines += [f"answer: {margined(_in_words(self.answer))}"] if self.answer is not None else []
+        # A request for a plan draws it already; twice would leave a reader to compare the two.
         if self.plan is not None and not self._shows_plan:
             lines += ["", plan_text(self.plan, self.statuses)]
         for description in self._asked:

@@ -30,6 +30,7 @@ def timeline_svg(statuses: Mapping[str, str], results: Mapping[str, StepResult])
     times = [(r.started_at, r.ended_at) for r in results.values() if r.started_at is not None]
     begin_s = min((start for start, _ in times if start is not None), default=0.0)
     end_s = max((end or start or 0.0 for start, end in times), default=begin_s)
+    # Times may all be equal; nothing is divided by zero.
     span_s = max(end_s - begin_s, 1e-6)
     rows = [_row(place, step, word, results.get(step), begin_s, span_s) for place, (step, word) in enumerate(shown)]
     rows += [
@@ -58,6 +59,7 @@ def _row(place: int, step: str, word: str, result: StepResult | None, begin_s: f
         return f'{name}<text x="{LEFT}" {status}'
     ended_at = result.ended_at if result.ended_at is not None else result.started_at
     x = LEFT + WIDTH * (result.started_at - begin_s) / span_s
+    # A step of a millisecond is still seen.
     width = max(WIDTH * (ended_at - result.started_at) / span_s, 2.0)
     title = f"{step}: {word}, {ended_at - result.started_at:.3f} s" + (f", {result.error}" if result.error else "")
     return (

@@ -36,8 +36,10 @@ def word_diff(before: str, after: str) -> tuple[Sequence[Piece], Sequence[Piece]
     if max(len(old), len(new)) > MOST:
         same: list[tuple[int, int, int]] = []
     else:
+        # Without `autojunk` words that occur often, such as blanks, count too: else a long text would be one change.
         matcher = SequenceMatcher(None, old, new, autojunk=False)
         same = [(one.a, one.b, one.size) for one in matcher.get_matching_blocks()]
+    # The end of both texts is a match of size 0 or more, so what differs before it is a piece as well.
     same = [(0, 0, head), *((a + head, b + head, size) for a, b, size in same)]
     same.append((len(was) - tail, len(now) - tail, tail))
     return (
@@ -61,6 +63,7 @@ def _pieces(words: Sequence[str], same: Sequence[tuple[int, int]]) -> Iterator[P
 
 
 def _same(words: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[Piece]:
+    # At the very beginning or end of a text there is a change on one side alone, so no words stay on the other.
     left, right = 0 if is_first else NEAR, len(words) - (0 if is_last else NEAR)
     if right - left < FOLDED:
         parts: list[tuple[Literal["same", "folded"], Sequence[str]]] = [("same", words)]

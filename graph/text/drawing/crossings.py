@@ -21,6 +21,7 @@ def untangled(layers: Layers, sweeps: int) -> Order:
     if layers.edge_count > MOST_EDGES:
         return order
     best, fewest = order, crossings(layers, order)
+    # A sweep down sorts each layer by the one above, a sweep up by the one below; neither settles alone.
     for sweep in range(sweeps):
         if not fewest:
             break

@@ -28,6 +28,8 @@ def _straight(start: Point, end: Point) -> str:
 
 def _curve(layout: Layout, upper: int, lower: int) -> str:
     (x1, y1), (x2, y2) = layout.exit(upper), layout.entry(lower)
+    # A line ends one pixel inside its arrowhead, so that no gap shows; a
+    # bend has no head, and the line goes on from it.
     short = 0 if layout.layers.is_bend(lower) else HEAD_LENGTH - 1
     if layout.rightwards:
         middle = (x1 + x2) // 2

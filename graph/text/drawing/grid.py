@@ -65,6 +65,7 @@ def in_grid(waits: Waits, width: int, height: int) -> Grid:
     columns, rows_high = _shape([len(row) for row in rows], width + COLUMN_GAP, height + ROW_GAP)
     cells, line = {}, 0
     for row in rows:
+        # A wide drawing scrolls: a small level in its middle would be out of sight on every page.
         near = columns if columns <= 2 * IN_SIGHT else IN_SIGHT
         aside = (near - min(near, len(row))) // 2
         for place, step in enumerate(row):
@@ -82,6 +83,7 @@ def _ordered(waits: Waits) -> list[list[str]]:
     for step in waits:
         rows[level[step]].append(step)
     share: dict[str, float] = {}
+    # Levels come in order, so whatever a step waits for has its share by then.
     for row in rows:
         means = {step: sum(map(share.__getitem__, waits[step])) / max(1, len(waits[step])) for step in row}
         row.sort(key=means.__getitem__)
@@ -99,10 +101,12 @@ def _shape(sizes: Sequence[int], width: int, height: int) -> tuple[int, int]:
     """
     widest, total = max(sizes), sum(sizes)
     best, least = (1, total), float("inf")
+    # The widest level split into whole rows: about the square root of its size are worth a try, so the search is short.
     for columns in {ceil(widest / parts) for parts in range(1, 2 * isqrt(widest) + 2)}:
         rows = sum(ceil(size / columns) for size in sizes)
         ideal = max(1, round((rows * height * ASPECT / (columns * width)) ** 0.5))
         split = sum(size for size in sizes if size > columns) / total
+        # The best number of panels is near the one that gives the aspect; rounding makes its neighbours candidates too.
         for panels in (max(1, ideal - 1), ideal, ideal + 1):
             high = ceil(rows / panels)
             longest = max(columns * ceil(rows / high) * width, high * height * ASPECT)

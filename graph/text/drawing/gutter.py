@@ -4,6 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 
 from planner_executor.graph.plan.schedule import Waits
 
@@ -17,22 +18,18 @@ def steps_in_order(waits: Waits) -> list[str]:
     >>> steps_in_order({"c": ("a",), "b": (), "a": ()})
     ['b', 'a', 'c']
     """
-    place = {step: number for number, step in enumerate(waits)}
     steps = list(waits)
-    left = [len(befores) for befores in waits.values()]
-    afters: list[list[int]] = [[] for _ in steps]
-    for step, befores in waits.items():
-        for before in befores:
-            afters[place[before]].append(place[step])
-    ready = [number for number, count in enumerate(left) if not count]
+    place = {step: number for number, step in enumerate(steps)}
+    sorter = TopologicalSorter(waits)
+    sorter.prepare()
+    # Of the steps that may come next, the first one in the plan: a sorter alone gives them in no order to rely on.
+    ready: list[int] = []
     order: list[str] = []
-    while ready:
-        number = heapq.heappop(ready)
-        order.append(steps[number])
-        for after in afters[number]:
-            left[after] -= 1
-            if not left[after]:
-                heapq.heappush(ready, after)
+    while sorter.is_active():
+        for step in sorter.get_ready():
+            heapq.heappush(ready, place[step])
+        order.append(steps[heapq.heappop(ready)])
+        sorter.done(order[-1])
     return order
 
 
@@ -53,6 +50,7 @@ def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str]) -> lis
     rows = []
     for step in order:
         rows.append(lanes.row(step, waits[step], mark(step)))
+        # A plan of many open edges is given up on at once: every further row would take as long as its lanes are many.
         if len(lanes.holders) > MOST_LINES:
             return None
     return rows
@@ -100,6 +98,7 @@ class _Lanes:
             if place == lane:
                 cells.append(mark)
             elif place in joined:
+                # 0 at the left end of the row, 1 in between, 2 at the right end.
                 cells.append(_JOINTS[joined[place]][(place > first) + (place == last)])
             elif holder is not None:
                 cells.append("│")

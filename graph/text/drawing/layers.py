@@ -97,12 +97,14 @@ def without_implied(waits: Waits) -> Waits:
     Sets of steps are the bits of an integer.
     """
     if sum(map(len, waits.values())) <= 5 * len(waits) + 20:
+        # Few edges are all drawn: leaving one out would save no room, and a reader compares them with the plan.
         return waits
     bit = {step: 1 << number for number, step in enumerate(waits)}
     level = levels(waits)
     before_it: dict[str, int] = {}
     kept: dict[str, tuple[str, ...]] = {}
     for step in sorted(waits, key=level.__getitem__):
+        # What is before a dependency is before this step too, so an edge from there says nothing new.
         indirect = reduce(or_, (before_it[before] for before in waits[step]), 0)
         kept[step] = tuple(before for before in waits[step] if not indirect & bit[before])
         before_it[step] = reduce(or_, (bit[before] for before in waits[step]), indirect)

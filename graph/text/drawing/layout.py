@@ -90,11 +90,13 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
     rounds = EFFORT // (1 + len(layers.above) + layers.edge_count)
     order = untangled(layers, sweeps=max(2, min(16, rounds)))
     middle = positions(layers, order, breadth, GAP, passes=max(4, min(60, rounds)))
+    # The leftmost edge of a box, not the leftmost middle: bends have no breadth.
     near = min((at - (0 if layers.is_bend(node) else breadth / 2) for node, at in enumerate(middle)), default=0.0)
     across = [round(at - near) + MARGIN for at in middle]
     along, thickness = [0] * len(middle), [0] * len(middle)
     start = MARGIN
     for row in layers.rows:
+        # No layer is of bends alone: a level is the length of a chain, of which a step stands on each level above.
         thick = width if rightwards else max(heights[node] for node in row if not layers.is_bend(node))
         for node in row:
             along[node], thickness[node] = start, thick

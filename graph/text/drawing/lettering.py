@@ -35,8 +35,11 @@ def wrapped(text: str, room: float, lines: int, measure: Measure) -> list[str]:
     ['an', 'enormous', 'plan']
     """
     broken: list[str] = []
+    # A letter is wider than a pixel, so no more than this can fit:
+    # objectives are of any length and are not measured whole.
     rest = text[: lines * int(room)]
     while len(broken) < lines - 1 and measure(rest) > room:
+        # One letter at least, else a place narrower than a letter would never be left.
         end = max(1, fitting(rest, room, measure))
         space = rest.rfind(" ", 1, end + 1)
         word = rest[space + 1 :].partition(" ")[0]

@@ -27,6 +27,7 @@ DEEPEST = 8
 _SPECIAL = re.compile(r"\\(?=n)|:(?=fa-)|\$(?=\$)")
 """Markup that Mermaid interprets even in entity codes: line breaks, icons and formulas."""
 
+# Within a word an underscore is text; at the edge of one Mermaid's Markdown would read it as emphasis.
 _UNSAFE = re.compile(r"[^\w ,-]|(?<![^\W_])_|_(?![^\W_])")
 
 
@@ -50,6 +51,7 @@ def plan_mermaid(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
         if word in used:
             dashes = ",stroke-width:3px,stroke-dasharray:2 4" if word == "blocked" else ""
             lines.append(f"    classDef {word} fill:{look.pale},stroke:{look.strong},color:#0f172a{dashes}")
+    # A chart without a node draws nothing, and a plan without steps is its answer.
     if not plan.steps:
         lines.append(f'    answer["{_escaped(cut(f"no steps; answer: {answer_text(plan)}", 80))}"]')
     return "\n".join(lines) + "\n"

@@ -31,6 +31,7 @@ def positions(layers: Layers, order: Order, box: float, gap: float, passes: int)
     """
     middle = [0.0] * len(layers.above)
     rows = [(row, _gaps(layers, row, box, gap)) for row in order]
+    # Each layer begins packed around 0; the passes pull it to where its neighbours are.
     for row, apart in rows:
         _settle(middle, row, spread([0.0] * len(row), apart, [1.0] * len(row)))
     for number in range(passes):
@@ -80,6 +81,7 @@ def _settle(middle: list[float], row: Sequence[int], places: Sequence[float]) ->
 
 def _straighten(layers: Layers, middle: list[float], row: Sequence[int], apart: Sequence[float]) -> None:
     """Align nodes with the sources of their edges if they are nearly aligned and there is room."""
+    # From left to right: the node before has its final place, and sets the least place of this one.
     least = -inf
     for number, node in enumerate(row):
         most = middle[row[number + 1]] - apart[number] if number + 1 < len(row) else inf

@@ -56,6 +56,7 @@ def depths(plan: Plan) -> dict[str, int]:
     for step in plan.steps:
         chain: dict[str, None] = {}
         above: Step | None = step
+        # Parents are as a model or a caller wrote them: one may be missing, and several may form a circle.
         while above is not None and above.id not in found and above.id not in chain:
             chain[above.id] = None
             above = plan.by_id.get(above.parent or "")
@@ -65,6 +66,7 @@ def depths(plan: Plan) -> dict[str, int]:
             found.update(dict.fromkeys(names[circle:], 0))
             names = names[:circle]
         depth = -1 if above is None else found[above.id]
+        # From the outermost in: each is one deeper than the one around it.
         for name in reversed(names):
             found[name] = depth = depth + 1
     return found

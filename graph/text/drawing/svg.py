@@ -55,6 +55,7 @@ def plan_svg(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
 
 def is_long(waits: Waits) -> bool:
     """Whether a drawing in layers would be so long that it is folded."""
+    # From the sizes of the levels alone: a layout that is then thrown away would cost as much as the drawing.
     shorter, longer = sorted(estimated_extent(list(Counter(levels(waits).values()).values()), WIDTH))
     return longer > LONGEST or (longer > LONG and longer > _ELONGATED * shorter)
 

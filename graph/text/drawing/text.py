@@ -34,6 +34,7 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     waits = waits_within(plan)
     order = steps_in_order(waits)
     words = {step: status_of(step, statuses) for step in order}
+    # Without a width a long id sticks out of its column, rather than push those of all other steps aside.
     left = _left(plan, waits, order, words, 28 if width is None else room)
     steps = [StepWords.of(plan.by_id[step]) for step in order]
     # Without a given width the table takes as much as its ids need, and never gives way to the list.

@@ -23,6 +23,7 @@ def wires(grid: Grid) -> Iterator[str]:
         for before in befores:
             afters.setdefault(before, []).append(after)
     for before, ends in afters.items():
+        # Wires of a step share their first pieces; equal ones are drawn once.
         path = "".join(dict.fromkeys(piece for after in ends for piece in _wire(grid, before, after)))
         yield f'<path data-from="{before}" d="{path}" fill="none" stroke="{LINE}" stroke-width="1.4"/>'
 

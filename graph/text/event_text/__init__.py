@@ -74,8 +74,10 @@ def event_text(event: Event) -> EventText:
     """Return the text of an event, with invisible characters escaped."""
     try:
         sections, words = _formatted(event.data, event.step or "")
+    # Nobody here knows what it is about, so no choice of sections leaves it out.
     except UnknownEventError:
         sections, words = SECTIONS, _unknown(event)
+    # For all kinds at this one place: a line break in words from outside would begin an event that never was.
     sentence, *details = (plain(line) for line in words)
     return EventText(sections, sentence, tuple(details))
 

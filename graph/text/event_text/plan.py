@@ -21,6 +21,7 @@ def plan_revised(data: PlanRevised) -> Words:
     """Say what the revision changes, and what a person should know of it."""
     yield f"revision {data.revision} of the plan by the {data.author}: {data.reason}"
     yield f"digest {data.digest}"
+    # Events as they are read: a redaction may have left steps out that the difference still names.
     steps = {step.get("id"): step for step in data.plan.get("steps", ())}
     for word, ids in (("added", data.diff.added), ("changed", data.diff.changed)):
         yield from (f"{word} {step_words(steps[name])}" for name in ids if name in steps)

@@ -42,6 +42,7 @@ def decided(data: Decided) -> Words:
     """Say who decided what, and on what."""
     who = data.approver
     ahead = f"the standing approval {data.standing} of {who}"
+    # `by` is a word of the record: one of a newer release is told as it stands.
     by = {"person": f"a person ({who})", "unseen": f"{who}, unseen", "standing": ahead}.get(data.by, f"the {data.by}")
     about = f"digest {short_digest(data.digest)}" if data.digest else "no valid plan"
     words = f": {data.message}" if data.message and data.message != data.decision else ""

@@ -44,6 +44,7 @@ def asked_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
 
 
 def _settled(content: StepContent, step: Step) -> Iterator[str]:
+    # The one call of a step without items has no key of an item (`None`).
     calls = content.settles or {content.id: (known_args(step) or {}).get(None, {})}
     rules = [str(ApproverRule.from_json(rule)) for rule in content.settled_by]
     for tool, why in content.asks.items():

@@ -91,6 +91,7 @@ def _before_and_now(field: FieldChange) -> tuple[str, str]:
     """Return a field before and now, on a line each; of long values what differs, and the words beside it."""
     was, now = field.was, field.now
     if isinstance(was, Whole) and isinstance(now, Whole):
+        # Two long texts may be alike but for a word: their beginnings would show the same on both lines.
         before, after = (visible(to_text(one.value)) for one in (was, now))
         if max(len(before), len(after)) > CHARACTERS:
             old, new = word_diff(before, after)

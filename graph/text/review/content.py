@@ -41,6 +41,7 @@ from planner_executor.graph.review.planned_call import PlannedCall
 def plan_content(review: PlanReview) -> PlanContent:
     """Return the content of a plan."""
     plan, left = review.plan, [step for step in review.plan.steps if step.id not in review.done]
+    # The policy is asked about the whole plan: trust of an argument follows from the steps before it.
     preview, is_revision = PolicyPreview.of(plan, review.terms.tools), review.revision > 1
     asked: defaultdict[str, list[PlannedCall]] = defaultdict(list)
     for call in review.calls:
@@ -141,6 +142,7 @@ def uncertain_content(call: Call, tool: ToolSpec | None, steps: Sequence[str]) -
         took_effect=call.unmet is not None,
         may_live=call.maker_may_live,
         run=call.run or None,
+        # The step itself is not due again: it waits for this very answer.
         due_in=tuple(step for step in steps if call.run or step != call.step),
     )
 
@@ -221,6 +223,7 @@ def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: Sequenc
         unchecked=tuple(sorted({name for tool in tools for name in _unchecked(tool, args, review.terms)})),
         asks={one.tool: one.why for one in asked},
         settled=bool(settled),
+        # The key of a step without items is its id, whose arguments stand with its effect already.
         settles={place: args for one in settled for place, args in one.args.items() if place != step.id},
         settled_by=tuple(rule.to_json() for one in settled for rule in one.rules),
         asked_later=next((one.later for one in asked if one.later is not None), None),
@@ -238,6 +241,7 @@ def _unchecked(tool: ToolSpec, args: Mapping[str, Mapping[str, Argument]], terms
 
 def _args(step: Step, tool: ToolSpec, terms: ExecutionTerms, preview: PolicyPreview) -> dict[str, Argument]:
     labels = preview.of_call(step, tool.name)
+    # Under `never` nobody is asked, whatever the policy would have reviewed.
     asked = terms.policy.arguments_to_review(tool, labels) if terms.mode != "never" else {}
     found = {}
     for name, label in labels.items():

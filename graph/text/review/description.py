@@ -35,6 +35,7 @@ def description(content: ActionContent, args: Mapping[str, Any], goal: str = "")
         case PlanContent():
             return plan_description(content, Plan.model_validate(args["plan"]), goal)
         case QuestionContent(tool=str()):
+            # A question of a call has a form of the tool's server; one of the plan has at most a schema.
             return asked_description(content, args)
         case QuestionContent():
             return to_markdown(question_blocks(content, args))

@@ -24,7 +24,10 @@ ID_COLUMNS = 20
 def settled(plan: Plan, results: Mapping[str, StepResult]) -> dict[str, str]:
     """Return step id -> `succeeded` or `skipped`, for the steps that are left out of what is to do."""
     done = {
-        step.id: "succeeded" for step in plan.steps if step.id in results and results[step.id].status == "succeeded"
+        # A step may have a result of before the revision; only what has succeeded or is skipped is left out.
+        step.id: "succeeded"
+        for step in plan.steps
+        if step.id in results and results[step.id].status == "succeeded"
     }
     return done | dict.fromkeys(skipped_in(plan, results), "skipped")
 
@@ -44,11 +47,13 @@ def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MA
         most: How many lines there are at most, one more for what is left out.
         whole: Where the whole plan stands.
     """
+    # A plan of more steps than lines is not drawn first: its drawing would be thrown away.
     lines = plan_text(plan, done or None, width=width).split("\n") if len(plan.steps) <= most else []
     if not lines or len(lines) > most:
         lines = _short(plan, done, width)
     left = len(lines) - most
     if left > 0:
+        # More of the beginning than of the end: there stands what runs first, and the answer stands last.
         end = most // 3
         told = f"... {counted(left, 'more line')}; the whole plan is in the {whole}"
         lines = [*lines[: most - end], told, *lines[len(lines) - end :]]

@@ -47,6 +47,7 @@ def effect_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
     if acting := [step for step in content.left if step.acts]:
         yield Prose("The effects, with their arguments:")
         yield Data(tuple(line for step in acting for line in _effect(step, plan.by_id[step.id], tools)))
+        # Shown even where the policy asks nothing: the approval of the plan is all that these calls pass.
         if unseen := sorted({tool for step in acting for tool in step.unchecked}):
             named = listed([name(tool) for tool in unseen])
             declaring = f"The tool {named} does" if len(unseen) == 1 else f"The tools {named} do"
@@ -111,6 +112,8 @@ def _undeclared(content: PlanContent, plan: Plan, tools: Mapping[str, Tool]) -> 
     granted: dict[str, list[str]] = {}
     for step in content.left:
         for tool in plan.by_id[step.id].tools:
+            # A tool that declares its effect has said what it does; one with
+            # neither is named to whoever grants it to a model.
             if not tools[tool].declared and tools[tool].trust == "undeclared":
                 granted.setdefault(tool, []).append(step.id)
     for tool, ids in sorted(granted.items()):

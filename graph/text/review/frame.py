@@ -158,6 +158,7 @@ def _wrapped(text: str, width: int | None) -> list[str]:
 def _apart(told: Iterable[tuple[Block, str]]) -> str:
     """Join the texts of blocks: the items of a list by a line break, all others by an empty line."""
     text, before = "", None
+    # A client folds two paragraphs without an empty line into one; items of a list stay apart.
     for block, words_of_it in told:
         if before is not None:
             text += "\n" if _is_item(before) and _is_item(block) else "\n\n"

@@ -18,6 +18,7 @@ _DATA = (
 def review_html(description: str) -> str:
     """Return a description as HTML; code within prose keeps its backticks, which delimit words from outside."""
     parts = []
+    # Laid out for a notebook's width from the words alone: an open request is kept as its description.
     for block in widened(to_blocks(description), COLUMNS):
         if is_plan(block):
             continue

@@ -47,6 +47,7 @@ def fitted_line(line: str, width: int, under: int | None = None) -> list[str]:
         return [line]
     lead = line[:under] if under is not None else _lead(line)
     further = " " * (under if under is not None else _depth(lead) + GOES_ON)
+    # However deep a line stands, some words fit beside its indent.
     first, *others = broken(line[len(lead) :], max(MIN_ROOM, width - max(len(lead), len(further))))
     return [lead + first, *(further + other for other in others)]
 
@@ -58,6 +59,7 @@ def broken(text: str, room: int) -> list[str]:
     (['at most', 'ten'], ['https://↩', 'example.org/↩', 'a/b'])
     """
     lines: list[str] = []
+    # A mark of ours in words from outside would join two of their lines when they are laid out anew.
     for word in text.replace(BROKEN, escape(BROKEN)).split(" "):
         if lines and columns(lines[-1]) + 1 + columns(word) <= room:
             lines[-1] += f" {word}"

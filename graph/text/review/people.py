@@ -22,6 +22,7 @@ def people_paragraph(people: PeopleContent | None, reason_for: Sequence[str] = (
 def _sentences(people: PeopleContent) -> Iterator[str]:
     if people.rules:
         yield f"Policy: {have_to_approve(list(map(ApproverRule.from_json, people.rules)), words)}."
+    # Who asked matters only to rules that take two people.
     if people.asked_by and any(rule.get("four_eyes") for rule in people.rules):
         yield f"Asked for by: {', '.join(map(words, people.asked_by))}."
     if people.takes_two:
@@ -40,5 +41,6 @@ def _sentences(people: PeopleContent) -> Iterator[str]:
     if people.until is not None and people.on_expire is not None:
         yield f"Decide until {moment_in_words(people.until)}; after that {AFTERWARDS[people.on_expire]}."
     for one in people.escalations:
+        # Names of people and roles are the operator's, but come through the record, which is escaped as a whole.
         others = " or ".join([*one.names, *(f"the role {role}" for role in one.roles)])
         yield f"From {moment_in_words(one.at)} on also: {words(others)}."

@@ -24,6 +24,7 @@ def gate_blocks(gate: GateContent, asked: Mapping[str, Any]) -> Iterator[Block]:
     yield from _results(asked["args"])
     if gate.through:
         yield Prose("The calls with effects that it lets through:")
+        # The words of a gate come first and the calls after them: a person consents to the calls.
         yield Data(tuple(line for one in gate.through[:MAX_CALLS] for line in _through(one)))
         if len(gate.through) > MAX_CALLS:
             yield Prose(f"And {counted(len(gate.through) - MAX_CALLS, 'more call')}.")
@@ -60,6 +61,7 @@ def _results(seen: Mapping[str, JsonValue]) -> Iterator[Block]:
 
 def _said(lead: str, text: str) -> Iterator[Block]:
     """Yield what the step says, whole: a text of several lines keeps them."""
+    # As data, behind a margin: within prose a text of several lines could begin one that looks like ours.
     if len(text) > WORDS_CHARACTERS or "\n" in text:
         yield Prose(lead)
         yield Data(tuple(text_lines(text, "")))

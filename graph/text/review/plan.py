@@ -61,6 +61,7 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
     yield from preview_blocks(content.previews, content.unpreviewed)
     yield from asked_blocks(content, plan)
     left = [(step, plan.by_id[step.id]) for step in content.left]
+    # Text that looks like a reference is named here: a reader of the drawing would take it for a value filled in.
     if notes := literal_lines([step for _, step in left], plan):
         yield Data(tuple(line for note in notes for line in entry(note.removeprefix("- "))))
     yield from criteria_blocks(

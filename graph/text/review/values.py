@@ -89,6 +89,7 @@ def is_whole(values: Mapping[str, JsonValue]) -> bool:
 
 
 def _left_out(text: str, left: int) -> str:
+    # Lone surrogates have no UTF-8, and a digest is wanted of them too.
     whole = sha256(text.encode("utf-8", "replace")).hexdigest()[:DIGEST_CHARACTERS]
     return f"... {left} more characters, digest {whole} ..."
 
