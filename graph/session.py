@@ -122,13 +122,16 @@ class AgentSession:
             InputError: The decision is `{}`, or None although the run waits for one.
             NothingToDecideError: A decision was given, but the run does not wait for one.
         """
+        # A run that has ended calls nothing more, so it needs no tools to be shown.
         if not run.ended:
             self.require_tools(run)
             await self.compare_terms(run)
+        # LangGraph takes None for its own, so it would go on without a decision.
         if decision is None and run.request is not None:
             raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
         if decision is not None and decision is not NotGiven.DECISION:
             return await self._decide(run, decision, unseen, on_progress, self.acts(by))
+        # A run that waits for a decision stays as it is: nothing but a decision moves it.
         if not run.ended and run.request is None:
             return await self.go_on(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
         return run

@@ -153,6 +153,7 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
     Raises:
         InputError: The goal is missing, or the goal or a constraint is not text.
     """
+    # A message wins over a goal: on a thread in a chat the goal of an earlier run may still stand in the state.
     message = last_words(state.get("messages") or ())
     goal = message if message is not None else state.get("goal")
     if not isinstance(goal, str) or not goal.strip():
@@ -160,6 +161,7 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
     constraints = state.get("constraints") or []
     if not isinstance(constraints, list) or not all(isinstance(item, str) for item in constraints):
         raise InputError("constraints", "constraints is a list of texts")
+    # Here and not at the checkpoint: that would fail after the run had begun.
     check_texts("goal", goal)
     check_texts("constraints", *constraints)
     return Goal(goal.strip(), tuple(constraints))

@@ -245,8 +245,10 @@ class AsyncAgent:
             OtherTermsError: It was begun under other terms than this agent's; the review request stays open.
         """
         session, latest = await self._open.get(), await self._latest(run)
+        # A run that has ended is not taken over: nothing more will run under any terms.
         if take_over and not latest.ended:
             await session.take_over(latest, by, setup)
+            # Read again, as taking it over has changed its record.
             latest = await self._latest(run)
         now = await session.resume(latest, decision, unseen, on_progress, by)
         if now.refused is not None and strict:
@@ -287,6 +289,7 @@ class AsyncAgent:
             MissingToolsError: A tool of the remaining steps is missing.
             OtherTermsError: It was begun under other terms than this agent's.
         """
+        # Before anything is opened: a text that no checkpoint can hold is refused at once.
         check_texts("feedback", feedback or "")
         session = await self._open.get()
         before = await self._latest(run)
@@ -300,6 +303,7 @@ class AsyncAgent:
 
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
         changes = RetryChanges(limits or {}, feedback)
+        # Limits and feedback go by the caller: what a client writes into the input may not raise a limit.
         caller = replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes)
         return await session.go_on(given, caller, on_progress)
 
@@ -344,6 +348,7 @@ class AsyncAgent:
         if take_over:
             await session.take_over(forked, by, setup)
         await session.compare_terms(forked)
+        # Results are copied as of now, after the terms are known to hold.
         fork = await fork_of(session.runs, run, step, values or {}, str(await self._actor(by)))
         assert fork.source is not None
         given = {"goal": fork.source.started.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}

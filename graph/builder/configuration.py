@@ -327,12 +327,14 @@ def _strange_rules(equipment: Equipment) -> Iterator[tuple[tuple[str, ...], str]
             where = ("tools", name, "args", argument)
             if name in specs and not specs[name].takes(argument):
                 yield where, "is not an argument of the tool"
+            # Sources too: a name that no tool has would let nothing in, and the operator believes that it does.
             strange = [source for source in constraint.untrusted_from if source not in names]
             yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
         strange = [one for one in rule.ask_when if name in specs and not specs[name].takes(one)]
         yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
     strange = [name for name in rules.leaving_previews if name not in names]
     yield from ((("leaving_previews",), f"names {name!r}, which {unknown}") for name in strange)
+    # Models of clients are not known by now; a price is what names one beforehand.
     known = {*names, *equipment.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]
     why = "is neither a tool nor a model; a model that clients may choose needs a price"

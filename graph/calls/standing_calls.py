@@ -49,12 +49,15 @@ class StandingCalls:
 
         Of an unmet call the rules on plans were not met: those who gave the approval have to meet these too.
         """
+        # By tool, as the first of its calls comes up: most runs have none.
         if tool.name not in self._looked_up:
             found = await self.ledger.standing(tool.name, self.record.standing.by_id.keys())
             self._of_any_run |= {use.approval.id: use for use in found if use.approval.tool == tool.name}
             self._looked_up.add(tool.name)
+        # Those of this run first: what holds beyond it has uses that later runs may want.
         own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
         for use in (*own, *self._of_any_run.values()):
+            # Consent is asked anew for each call: rules on people may have become stricter since it was given.
             if not (use.is_replayed or self._is_consent(use.approval, tool, call.step, is_unmet=is_unmet)):
                 continue
             if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):
@@ -69,8 +72,10 @@ class StandingCalls:
         """
         review, within = self.record.review_state, self.record.plan_state.current_pass
         ahead = review.approval.standing if review.approval is not None else None
+        # A person's no to the call comes before a yes that was given ahead.
         if ahead is None or review.rejection(call.replaces or call.key, within):
             return None
+        # Asked of the ledger once, as the calls of a plan are many.
         if ahead not in self._ahead:
             uses = await self.ledger.standing(OF_PLAYBOOKS, [ahead])
             holds = any(use.approval.id == ahead and use.revoked_by is None for use in uses)

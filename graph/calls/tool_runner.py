@@ -45,6 +45,7 @@ class ToolRunner:
             LeaseLostError: Another owner has taken the run over, and may make the call; it was not made.
         """
         call, started_at = admitted.call, time.time()
+        # Durations by a clock that nobody sets; the wall clock says only when it began.
         begun = time.perf_counter()
         kept, error, nothing, passing = None, None, False, False
         try:
@@ -53,16 +54,21 @@ class ToolRunner:
             kept = keep(normalise(output))
         except asyncio.CancelledError:
             task = asyncio.current_task()
+            # The task itself is being cancelled: that ends the run. Otherwise the
+            # tool raised it, which is a failure as any other.
             if task is not None and task.cancelling():
                 raise
             error = "the tool cancelled itself"
+        # Questions to a person are no failure, and the call has not ended.
         except InputNeeded:
             raise
+        # Another owner has the run: a result recorded here would be of a call that was never made.
         except NotMade as stopped:
             raise stopped.why from None
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
             passing = self._may_pass(call, failure)
+            # Frames of its traceback refer to it and hold the whole run, until garbage is collected.
             drop_frames(failure)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:

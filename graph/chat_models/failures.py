@@ -138,6 +138,7 @@ def _words(error: Exception) -> str:
     if isinstance(message, str) and message.strip():
         return message.strip()
     if _status(error) is None and not isinstance(error, json.JSONDecodeError):
+        # A body that is no JSON may still say more than the library's error about it.
         if (sent := unreadable_body(error)) is not None:
             return sent
         *_, deepest = _causes(error)

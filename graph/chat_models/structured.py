@@ -98,6 +98,7 @@ def as_text(found: Any, title: str | None = None) -> AIMessage:
     """
     raw: AIMessage = found["raw"] if isinstance(found, Mapping) else found
     calls = [json.dumps(call["args"]) for call in raw.tool_calls]
+    # Arguments that are no JSON are kept as they are: their reader says what is wrong with them.
     calls += [call["args"] or "" for call in raw.invalid_tool_calls]
     if not calls:
         return raw

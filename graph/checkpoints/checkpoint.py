@@ -98,17 +98,21 @@ def ledger_of(
         ConfigError: The checkpointer is of a kind whose file is not known, and none is given; or `check` refuses.
         LedgerKeyError: The key that seals runs cannot be used.
     """
+    # What a caller names comes first; all else is a guess from the checkpointer.
     if given is not None:
         opened = open_ledger(given, key_from_environment()) if isinstance(given, str | Path) else given
         return _always(opened, check)
     if isinstance(checkpointer, SqliteSaver):
+        # SQLite tells the file of a connection, also of one that a user opened.
         file = _file_of(checkpointer.conn.execute("PRAGMA database_list").fetchall())
         opened = open_ledger(file, key_from_environment()) if file else _ledger_in_memory(checkpointer)
         return _always(opened, check)
     if isinstance(checkpointer, AsyncSqliteSaver):
         return _located(checkpointer, check)
+    # By the attribute and not by class: the driver of PostgreSQL may not be installed.
     if address := getattr(checkpointer, "address", None):
         return _always(open_ledger(address, key_from_environment()), check)
+    # True and None leave the choice to a parent graph or a server, whose database is not known.
     if checkpointer is None or isinstance(checkpointer, bool):
         return _always(open_ledger(IN_MEMORY), check)
     if isinstance(checkpointer, InMemorySaver):

@@ -180,9 +180,12 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
             raise InputError("strategy", f"there is no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
         threads = [str(thread) for thread in thread_ids]
         if strategy != KEEP_LATEST:
+            # Nothing of the threads stays, so no checkpoint can miss an earlier one: LangGraph's own way serves.
             await AsyncPostgresSaver.aprune(self, threads, strategy="delete")
             return
         async with self._cursor(pipeline=True) as cursor:
+            # All threads are looked at before the first is touched, or some
+            # would be thinned out and the call would fail.
             await cursor.execute(PRUNE_DELTA_THREADS_SQL, (threads, threads))
             if found := await cursor.fetchall():
                 raise InputError("thread", f"{found[0]['thread_id']} has a DeltaChannel; {KEEP_LATEST} would break it")

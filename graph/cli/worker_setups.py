@@ -50,8 +50,10 @@ def setup_to_work(run: Run, options: Mapping[str, Any]) -> Setup:
         return current
     used = setup_on_record(run, current, {"policy": options.get("policy")})
     own = run.setup.get("own_tools") or ()
+    # Tools named by the record are code: only what the operator has named here is imported.
     if missing := [name for name in own if name not in (*current.own_tools, *tools_in_file(current.config))]:
         raise MissingSetupError(f"needs {listed(missing)}: name {'it' if len(missing) == 1 else 'them'} with --tools")
+    # Servers are programs that would be started; the record alone starts none.
     if used.mcp is not None and used.mcp != current.mcp:
         raise MissingSetupError(f"needs the MCP servers in {used.mcp}: name it with --mcp")
     if not Path(used.documents).is_dir() and Path(used.documents) != Path(current.documents):

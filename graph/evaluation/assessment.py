@@ -43,6 +43,7 @@ def constraints_of(case: Case) -> list[str]:
 def case_faults(case: Case, tools: Collection[str]) -> Iterator[str]:
     """Yield the faults in the checks of a case."""
     for check in case.checks:
+        # The file is ours; all else is a check as steps have it.
         about_step = {key: value for key, value in check.items() if key != FILE}
         yield from check_faults(about_step, tools)
         if FILE in check and not (isinstance(check[FILE], str) and check[FILE]):

@@ -121,16 +121,19 @@ class Evaluation:
         """Run the remaining trials and return the results of all trials."""
         suite, folder = self.runner.suite, self.runner.folder
         try:
+            # Off the loop, since files of the suite are read.
             slots = await run_sync(self.slots)
         except OSError as error:
             raise SuiteError(suite.name, f"a file in its folders cannot be read: {error}") from error
         results = read_results(folder, self.description(), slots)
         remaining, made = results.remaining(slots), list[Trial]()
         for number, slot in enumerate(remaining, len(slots) - len(remaining) + 1):
+            # Before each trial: a budget bounds what is begun.
             if stop_reason(suite.budget, results, made):
                 break
             made.append(await self.runner.trial(slot, remaining_budget(suite.budget, results.usage)))
             results = results.plus(made[-1])
+            # After each trial, so that a long evaluation that is killed goes on where it was.
             await run_sync(partial(results.write, folder))
             on_trial(made[-1], number, len(slots))
         if results.remaining(slots):

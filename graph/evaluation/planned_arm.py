@@ -100,8 +100,10 @@ def decide(request: Mapping[str, Any]) -> dict[str, Any]:
 def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questions: int) -> TrialEnding:
     """Return how a run ended, as recorded."""
     calls = project(events).calls.by_key.values()
+    # A run may reach a limit, have it raised and reach another: the last one ended it.
     limits = [event.data.limit for event in events if isinstance(event.data, BudgetReached)]
     asked = [event.data for event in events if isinstance(event.data, ModelFinished)]
+    # An outage of a provider says nothing about the agent, so such a trial is told apart from a failure.
     outages = [
         find_outage([attempt.to_json() for attempt in call.attempts]) for call in asked if call.error is not None
     ]

@@ -90,6 +90,7 @@ def allowed_tools(specs: Iterable[ToolSpec], suite: Suite, workspace: Path) -> l
         if name not in known:
             missing = f"it does not exist; known tools: {listed(list(known), 40)}"
             raise ToolConfigError(name, absent_tools().get(name, missing))
+    # Named in `allow` by whoever runs the suite, or unable to leave the copy of the workspace.
     allowed = [name for name, spec in known.items() if name in suite.allow or is_confined(spec, workspace)]
     if suite.tools is None:
         return allowed

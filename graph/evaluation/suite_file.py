@@ -89,6 +89,7 @@ def _lines(file: Path) -> list[Any]:
 
 
 def _check(file: Path, suite: Suite) -> None:
+    # Results are kept by the id of their case.
     duplicates = [name for name, count in Counter(case.id for case in suite.cases).items() if count > 1]
     if duplicates:
         raise SuiteError(str(file), f"two cases have the id {duplicates[0]}; rename one")

@@ -113,6 +113,7 @@ def summarise(trials: Iterable[Trial], arms: Iterable[str] = ARMS) -> Summary:
 
 def _summarise_arm(arm: str, cases: Cases) -> ArmSummary:
     trials = [trial for tries in cases.values() for trial in tries]
+    # A measure that one trial lacks is left out: its mean would be one of the other trials alone.
     known = [name for name in MEASURES if all(_value(trial.spent, name) is not None for trial in trials)]
     return ArmSummary(
         arm=arm,
@@ -120,6 +121,7 @@ def _summarise_arm(arm: str, cases: Cases) -> ArmSummary:
         trials=len(trials),
         met=sum(trial.met for trial in trials),
         mistaken=sum(trial.claimed and not trial.met for trial in trials),
+        # By case and not by trial: tries of one case are alike, and would make the interval too narrow.
         success=rate_interval([_rate(tries) for tries in cases.values()], len(trials)),
         means={name: mean_interval([_mean(tries, name) for tries in cases.values()], least=0.0) for name in known},
     )

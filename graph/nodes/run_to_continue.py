@@ -95,6 +95,7 @@ async def _is_begun(run: RunContext, state: State) -> bool:
         return False
     try:
         goal = goal_of(state)
+    # An input without a goal belongs to no run that it could have begun.
     except InputError:
         return False
     if (goal.goal, goal.constraints) != (record.assignment.started.goal, record.assignment.constraints):
@@ -102,6 +103,7 @@ async def _is_begun(run: RunContext, state: State) -> bool:
     recorded, brought = run.recorded_plan(), brought_plan(state, goal)
     if recorded is None or brought is None:
         return True
+    # By digest, once both are read: spellings of the caller are normalised in the record.
     plan = (await done_aside(steps_in(brought), lambda: run.read(brought))).plan
     return plan is not None and plan.digest == recorded.digest
 

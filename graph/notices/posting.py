@@ -90,7 +90,9 @@ async def tell(
         while await lanes.fill():
             for sentence in await lanes.ended(LOOK_S):
                 report(sentence)
+            # Runs go on while notices are on their way; what changed meanwhile is told in the same go.
             await look(ledger, addresses, new())
+    # However it ends, no task outlives this call; what it had in hand is due again after a while.
     finally:
         await lanes.close()
 

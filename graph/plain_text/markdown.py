@@ -112,6 +112,7 @@ def _block(node: "SyntaxTreeNode") -> str:
         return "\n".join(_rows(node))
     if node.type == "hr":
         return "***"
+    # Tags are taken out and the text stays: HTML in an answer is read and never rendered.
     if node.type == "html_block":
         return _started(
             "\n".join(line.strip() for line in _plain(_TAG.sub("", node.content)).split("\n") if line.strip())

@@ -23,14 +23,17 @@ def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
 
     Too deep a nesting is always in the list: callers recurse into the value only without it.
     """
+    # A stack of our own: values from outside nest deeper than Python calls.
     stack: list[tuple[Any, str, int]] = [(value, "", 0)]
     faults: list[tuple[str, str]] = []
     while stack:
         item, path, depth = stack.pop()
         if depth > MAX_DEPTH:
+            # At once, whatever else was found: nobody may recurse into the value.
             return [*faults, (path[:80], TOO_DEEP)]
         message = _scalar_fault(item)
         if message:
+            # Bounded, as a long list of faulty items would fill a prompt with faults.
             faults += [(path, message)] if len(faults) < most else []
         elif isinstance(item, dict):
             faults += [

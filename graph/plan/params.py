@@ -47,6 +47,7 @@ def params_faults(params: Any) -> Iterator[tuple[str, str]]:
         return
     for name, param in params.items():
         field = f"params.{name}"
+        # Names are matched whole: `re.match` would let a line break through at the end.
         if not isinstance(name, str) or re.fullmatch(NAME, name) is None:
             yield "params", f"{name!r} is no name; it begins with a letter, then letters, digits and underscores"
         elif not isinstance(param, Mapping) or set(param) != {"value", "label"}:

@@ -17,13 +17,16 @@ def path_fault(path: str) -> str | None:
     """
     if not path.strip():
         return "is empty"
+    # On Windows a backslash separates folders, so one name here would be a path there.
     if not path.isprintable() or "\\" in path:
         return "holds a backslash or a character that does not belong in a file name"
+    # A drive makes a path absolute on Windows, whatever this machine is.
     if PurePosixPath(path).is_absolute() or PureWindowsPath(path).drive:
         return "is absolute"
     parts = PurePosixPath(path).parts
     if ".." in parts:
         return "climbs out with '..'"
+    # A name is measured in bytes, as file systems do.
     if len(path) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
         return "is too long"
     return None

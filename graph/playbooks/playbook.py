@@ -280,6 +280,7 @@ def _table_faults(raw: Mapping[str, Any]) -> Iterator[str]:
         given = raw.get(place) or {}
         if not isinstance(given, dict) or not all(isinstance(value, dict) for value in given.values()):
             yield f"{place} must be an object of objects"
+        # Parameters have schemas with values in them, which are checked one by one; a face has one schema.
         elif place == "parameters":
             yield from (f"parameters.{name} {why}" for name, schema in given.items() for why in _schema(name, schema))
         else:

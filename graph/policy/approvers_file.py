@@ -110,6 +110,7 @@ class Rule(People):
 
     def _check_time(self) -> None:
         timed = [name for name in Rule.model_fields if name in self.model_fields_set and name not in UNTIMED]
+        # Without an end nothing can come before it, after it, or instead of it.
         if timed and self.decide_within is None:
             raise fault("needs decide_within beside it", timed[0])
         within = seconds_in(self.decide_within) or 0.0

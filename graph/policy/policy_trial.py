@@ -121,17 +121,21 @@ class PolicyTrial:
             self.waits = True
             try:
                 self.plan = Plan.model_validate(data.plan)
+            # A redaction may have left no plan; what rests on one is then unknown.
             except ValidationError:
                 self.plan = None
+        # Of a refusal by an earlier release it is not known whether the policy denied it.
         elif isinstance(data, PlanRefused) and data.denied is not False:
             yield Tried(
                 "the plan", "denied" if data.denied else "unknown", "unknown", "a refused plan is not on record"
             )
         elif isinstance(data, Decided):
             self.with_plan |= {one.key for one in data.with_plan or ()}
+            # Further approvals are of single calls; a plan counts once for each revision.
             if self.waits and data.decision == "approve":
                 self.waits = False
                 yield (found := self._of_plan("let through" if data.by in WITHOUT_ANSWER else "asked"))
+                # Who decides is compared only where both policies ask; elsewhere the first finding says more.
                 if self.plan is not None and found.was == found.would == "asked":
                     yield from self._of_people(self.plan)
                 self.is_approved = True

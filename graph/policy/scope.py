@@ -140,11 +140,13 @@ def _criteria(step: Step) -> bytes:
 
 def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
     """Return the work of a step and its dependencies, without its id; a model's work includes the objective."""
+    # By what steps stand for, so that a revision that only renames them is no change.
     before: list[JsonValue] = [*sorted(stands_for.get(name, name) for name in step.depends_on)]
     names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
     held = {"args": step.renamed_args(names), "gather": renamed(step.gather, names)}
     held |= {"when": step.renamed_when(stands_for)} if step.when is not None else {}
     held |= {"params": {name: param.value for name, param in step.params.items()}} if step.params else {}
+    # Code does not read the objective; a model does, so it is part of its work.
     ignored = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
     fields = {name: value for name, value in step.to_json().items() if name not in ignored}
     return canonical_json({**fields, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})
@@ -156,5 +158,6 @@ def _changes_watched(approved: Plan, plan: Plan, terms: ExecutionTerms) -> bool:
     if any(name not in known for step in plan.steps for name in step.tool_names):
         return True
     touched = [plan.by_id[name] for name in uncovered_steps(approved, plan, terms.tools)]
+    # What depends on a changed step is touched as well: what it is called with comes from there.
     watches = terms.policy.watches
     return any(watches(terms.tools[name]) for step in touched for name in step.tool_names)

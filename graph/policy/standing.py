@@ -42,9 +42,12 @@ def standing_fault(wish: Any, now: float, longest_s: float = LONGEST_S, *, bound
         return "standing must be an object such as {'at_most': 5}"
     if unknown := sorted(map(str, set(wish) - set(fields))):
         return f"standing has no {', '.join(unknown)}; it has {', '.join(fields)}"
+    # A playbook may be approved by time alone, a call never without a number.
     most = wish.get("at_most", MOST_CALLS if bounds == "params" and "until" in wish else None)
+    # By its very type: `True` is an integer in Python, and would count as one call.
     if type(most) is not int or not 1 <= most <= MOST_CALLS:
         return f"standing.at_most must be an integer from 1 to {MOST_CALLS}"
+    # The first fault alone: a person corrects one at a time.
     for path, why in read(Constraints, wish.get(bounds, {}))[1]:
         return f"{'.'.join(('standing', bounds, *path))} {why}"
     if "until" not in wish:
@@ -55,6 +58,7 @@ def standing_fault(wish: Any, now: float, longest_s: float = LONGEST_S, *, bound
     if until > now + longest_s:
         last = datetime.fromtimestamp(now + longest_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return f"standing.until may be {in_words(longest_s)} from now at most: {last}"
+    # Compared last, when it is known to be a time and within bounds.
     return "standing.until has passed" if until <= now else None
 
 

@@ -53,6 +53,7 @@ def _verdicts(policy: Policy, than: Policy) -> Iterator[str]:
     for effect in effects:
         if _is_looser(policy.effects.get(effect), than.effects.get(effect)):
             yield f"a tool with effect {effect} is {policy.effects.get(effect) or 'not mentioned'}"
+    # For each effect, as the tool may declare another one when it is next started.
     for tool in dict.fromkeys((*policy.tools, *than.tools)):
         verdicts = ((_verdict(policy, tool, effect), _verdict(than, tool, effect)) for effect in effects)
         if looser := [ours for ours, theirs in verdicts if _is_looser(ours, theirs)]:

@@ -64,6 +64,7 @@ def with_artifacts(payload: Mapping[str, Any], others: Mapping[str, Mapping[str,
         artifact = held_artifact(payload, field)
         if artifact is not None and artifact["id"] in others:
             changed[field] = {**payload[field], "artifact": dict(others[artifact["id"]])}
+    # Constants of prompts too: an id that stayed would lead to an artifact that is gone.
     if constants := _constants(payload):
         named = [{"artifact": dict(others.get(one["id"], one))} for one in constants]
         changed["prompt"] = {**changed["prompt"], "constants": named}
@@ -86,10 +87,12 @@ def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict
             others = {name: value for name, value in payload[field].items() if name != "artifact"}
             changed[field] = {**others, "value": json.loads(contents[artifact["id"]])}
     constants = [contents[one["id"]] for one in _constants(payload) if one["id"] in contents]
+    # All constants or none: a prompt with gaps would read as if it had been sent so.
     if constants and len(constants) == len(_constants(payload)) and "value" in changed["prompt"]:
         messages = with_constants(changed["prompt"]["value"], [json.loads(text) for text in constants])
         changed["prompt"] = {**changed["prompt"], "value": messages}
         del changed["prompt"]["constants"]
+    # What a run began with stands within its first event.
     if "configured" in payload:
         changed["configured"] = with_values(payload["configured"], contents)
     return changed

@@ -138,9 +138,11 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 def _conversion(hint: Any) -> Conversion:
     origin, args = get_origin(hint), get_args(hint)
+    # Marks of the field come before its type: a field says itself if it is written otherwise.
     if origin is Annotated:
         return next(((one.write, one.read) for one in args if isinstance(one, As)), None) or _conversion(args[0])
     if origin in (Union, UnionType):
+        # None stands for a field that is left out; one more type may stand beside it.
         return _optional(*(_conversion(one) for one in args if one is not NoneType))
     if origin is tuple:
         return _each(*_conversion(args[0]))

@@ -34,6 +34,7 @@ class Took(Coded):
     def of(cls, samples: Sequence[Sample]) -> "Took":
         """Return the ranges of samples, of which there is at least one."""
         models = dict.fromkeys(model for sample in samples for model in sample.tokens)
+        # A model that a sample did not need counts as 0 there, so the range begins low.
         counts = {model: [sample.tokens.get(model, (0, 0)) for sample in samples] for model in models}
         tokens = {
             model: (spread([read for read, _ in found]), spread([written for _, written in found]))

@@ -181,12 +181,14 @@ class PlanState:
 
     def decided(self, data: Decided) -> None:
         """Set the approved plan, or the feedback that asks for another plan."""
+        # The plan that was refused as unchanged has been decided about; its faults are those of another by now.
         if self.unchanged is not None:
             self.issues, self.unchanged = (), None
         self.is_proposed = data.decision == "propose" and data.digest is not None
         self._decide_effects(data)
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
+            # Only a person has seen it: what the policy lets pass is not what the next difference begins with.
             if data.by == "person":
                 self._see()
                 self.seen_before = self.seen

@@ -99,6 +99,7 @@ class Redactor:
             return {self.text(key) if isinstance(key, str) else key: self.json(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.json(item) for item in value]
+        # A number has no room for a mark within it, so it becomes one.
         if is_number(value) and json.dumps(value) == self.value.strip():
             return MARK
         return value

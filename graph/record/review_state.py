@@ -191,11 +191,14 @@ class ReviewState:
 
         An approval by the policy leaves theirs as it was. One of an earlier release met what its request showed.
         """
+        # The policy lets a plan pass that is within what was approved; those who approved that stay on record.
         if data.by == "policy":
             before = self.approval
             kept = {tool: before.met[tool] for tool in tools if tool in before.met} if before is not None else {}
             return kept, before.people_seq if before is not None else 0
         if data.met is None:
+            # None stands for a tool that was shown: whoever answered met the
+            # rules of that time, which are not on record.
             return {tool: None if tool in shown else () for tool in tools}, event.seq
         return {tool: data.met.get(tool, ()) for tool in tools}, event.seq
 

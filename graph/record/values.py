@@ -134,6 +134,7 @@ def _key(key: Any, path: str) -> str:
 
 def _other(value: Any, path: str, depth: int) -> JsonValue:
     if isinstance(value, BaseModel):
+        # In Python's mode, so that what JSON cannot hold is named by our rules and not made into text.
         return normalise(value.model_dump(mode="python"), path, depth)
     if is_dataclass(value) and not isinstance(value, type):
         return normalise({field.name: getattr(value, field.name) for field in fields(value)}, path, depth)
@@ -141,6 +142,7 @@ def _other(value: Any, path: str, depth: int) -> JsonValue:
         return value.isoformat()
     if isinstance(value, Decimal | UUID | PurePath):
         return str(value)
+    # Some tools return their failure; as a value it would count as a success.
     if isinstance(value, BaseException):
         raise ResultError(path, f"is an error: {type(value).__name__}: {value}")
     if isinstance(value, bytes | bytearray | memoryview):

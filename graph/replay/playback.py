@@ -78,8 +78,10 @@ class Playback:
             EventsMissing: Others of their pass have to come first.
             MessageWaitingError: A message was left for the run at this place of the record.
         """
+        # A replay that has stopped must not write on: its tasks may still be running.
         self.check_alive()
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
+        # Filled in from artifacts, as prompts of the record are, or equal ones would differ by how they are stored.
         drafts = [draft.with_payload(with_values(draft.payload, self.artifacts)) for draft in drafts]
         compared = [draft for draft in drafts if not self.recording.is_aside(draft)]
         places, difference = self.recording.place(compared) if not self.free else ([], None)
@@ -89,6 +91,7 @@ class Playback:
         if self.free and (halt := next(filter(None, map(self.refusal, drafts)), None)):
             self.halt, self.dead = halt, True
             raise ReplayStopped
+        # By identity: equal drafts in one write have places of their own.
         at = dict(zip(map(id, compared), places, strict=False))
         self._play([(draft, at.get(id(draft))) for draft in drafts])
 

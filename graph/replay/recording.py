@@ -42,14 +42,17 @@ class Recording:
         self.front = 0
         self._barriers = barriers(self.events)
         self._places: defaultdict[tuple[str, str | None], list[int]] = defaultdict(list)
+        # By kind and step: an event is looked up for each draft, and a record may have tens of thousands.
         for place, event in enumerate(self.events):
             self._places[event.kind, event.step].append(place)
         self._outcomes = outcomes(self.events)
         self._with_items = {event.step for event in self.events if event.payload.get("item") is not None}
         self._names: Names = {}
         started = self.events[0].data_if_known if self.events else None
+        # Another wording of prompts is no difference in what the run did.
         self._other_wording = isinstance(started, RunStarted) and started.wording != WORDING
         redactions = [event.data_if_known for event in self.events if isinstance(event.data_if_known, ValueRedacted)]
+        # A redacted event cannot be the same as one that is computed again.
         self._redacted = {one.seq for redaction in redactions for one in redaction.left}
 
     @property

@@ -62,6 +62,7 @@ class Decision:
     def to_json(self) -> dict[str, Any]:
         """Return the decision as JSON for the ledger, without an edited plan, which is recorded as a revision."""
         args = None if self.args is None else {name: value for name, value in self.args.items() if name != "plan"}
+        # What a reader takes for granted, such as a false `final`, is left out.
         fields: dict[str, Any] = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
         fields["standing"] = dict(self.standing) if self.standing is not None else None
         fields |= {"reason": self.reason, "ask_later": list(self.ask_later) or None}

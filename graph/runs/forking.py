@@ -32,16 +32,19 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
         InputError: There is no such step, or a value does not fit.
     """
     record = await state_of(runs.ledger, await runs.find(name))
+    # Aside from the loop as a plan of thousands of steps takes long to read.
     plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     for named in (step, *values):
         if named not in plan.by_id:
             steps = listed(list(plan.by_id)) or "none"
             raise InputError("step", f"{record.id} has no step {named!r}; there are {steps}")
+    # Values are held to the step's output, as those are that a person supplies to the run itself.
     kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
     given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
     tools = await tools_of(runs.ledger, record)
 
     def fork() -> Fork:
+        # What rests on a given value is done anew as well, with that value.
         drafts = inherited(record, plan, steps_anew(plan, {step, *values}), tools)
         return Fork(record.assignment, (*drafts, *given), tuple(kept.values()), plan.to_json())
 

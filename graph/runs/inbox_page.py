@@ -72,10 +72,12 @@ async def inbox_page(
         raise InputError("limit", f"limit must be an integer >= 1, got {limit}")
     found, following = await _requests(index, wanted, limit, _place(after), settled)
     stopped, total = list[tuple[How, RunSummary]](), None
+    # On the first page only: those who turn pages have seen them.
     if after is None:
         stopped = await stopped_runs(index) if wanted.stops else []
         if following is None:
             total = len(found)
+        # The index does not know who may decide a request, so for one person there is no count.
         elif wanted.person is None:
             total = await index.waiting_count(wanted)
     return Inbox(

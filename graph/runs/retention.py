@@ -153,6 +153,7 @@ async def _read(ledger: RunStore, runs: Sequence[RunSummary]) -> _Thread:
     try:
         transcripts = [await ledger.transcript(run) for run in keys]
         is_worked_on = any([await ledger.is_worked_on(run) for run in keys])
+    # Another process has removed it since it was listed.
     except MissingRunError:
         return found
     return found._replace(runs=transcripts, forks=await ledger.forks(found.name), is_worked_on=is_worked_on)
@@ -171,7 +172,9 @@ def _obstacles(read: Iterable[_Thread], gone: Container[str]) -> Iterator[KeptTh
 
 def _obstacle(one: _Thread, forks: Collection[tuple[str, str]]) -> KeptThread | None:
     if not one.runs:
+        # Gone between the list and the reading.
         return KeptThread(one.last, "changed")
+    # The chain is checked first: of a damaged record no statement on what it waits for can be trusted.
     if not all(map(_is_whole, one.runs)):
         return KeptThread(one.last, "damaged")
     try:
@@ -181,6 +184,7 @@ def _obstacle(one: _Thread, forks: Collection[tuple[str, str]]) -> KeptThread | 
     except CHANGED:
         return KeptThread(one.last, "damaged")
     kept = obstacle_of(records, forks)
+    # Only if nothing else is in the way: the other obstacles have a next move to name.
     return KeptThread(one.last, "executing") if kept is None and one.is_worked_on else kept
 
 

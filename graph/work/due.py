@@ -70,8 +70,10 @@ class DueWork:
         done = [*await look_after_reviews(runs)]
         if self.begin is None or not self.schedules:
             return done
+        # One clock for all processes, that of the ledger: a schedule has to start once.
         known, now = {one.schedule: one for one in await runs.ledger.timetable.moments()}, await runs.ledger.now()
         for schedule in self.schedules:
+            # A schedule that is new begins from now on: moments before it was written are not made up for.
             if (moment := known.get(schedule.name)) is None:
                 await runs.ledger.timetable.replace(None, first_moment(schedule, now, self.new_thread()))
             else:

@@ -77,8 +77,10 @@ class ByServer:
     async def _assistant(self, run: Candidate) -> str | None:
         """Return the assistant that a thread belongs to, None if the server does not know the thread."""
         thread = None
+        # A thread that the server does not know is no fault.
         with self._answering(MISSING, *BUSY):
             thread = await self._client.threads.get(run.key.thread)
+            # The server may be another product with the same routes; what it sends is checked.
             if not isinstance(thread, Mapping) or not isinstance(thread.get("metadata") or {}, Mapping):
                 raise ValueError("it describes no thread")
         if thread is None:

@@ -111,10 +111,13 @@ class Worker:
                     self.report(Report("due", text=sentence))
                 waits, rest_s = await self._look_if_due(rest_s)
             except LedgerUnavailableError as error:
+                # With `once` there is no later try that could go better; work in hand is still waited for.
                 if once and not self._in_hand:
                     raise
                 self.report(Report("failed", text=str(error)))
+                # A database that is away is asked less and less often, and never given up on.
                 waits, rest_s = True, min(rest_s * 2, LONGEST_S)
+            # Runs that wait, and that this worker watches, may yet fall to it, so it goes on.
             if once and not (self._in_hand or self._chore_tasks.is_busy) and not (waits and self._is_watching):
                 return
             await self._rest(rest_s)

@@ -65,10 +65,12 @@ def audit_goal(goal: str) -> AuditGoal | None:
     >>> audit_goal("Find out why wind farms fail") is None
     True
     """
+    # Goals are of any length, and the patterns are tried at every place of them.
     text = short_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
     asks = _ASKS.match(text)
     if asks is None or _OF_DOCUMENTS.search(text) or not (_FAILS.search(text) and _RUNNING.search(text)):
         return None
+    # A word such as "check" alone asks for many things; with a question why it asks for an audit.
     if not asks["strong"] and not _WHY.search(text):
         return None
     file = TO_FILE.search(text)

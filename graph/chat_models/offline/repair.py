@@ -28,8 +28,10 @@ def repair_searches(remaining: Remaining) -> None:
         NoRepair: There are no documents, or they do not mention the topic.
     """
     failed = [step["id"] for step in remaining.failed_calls("search_documents")]
+    # Only if nothing that is left needs what they should have found.
     if _others_found_something(remaining, failed) and all(remaining.can_drop(step) for step in failed):
         remaining.drop(*failed)
+    # An empty folder stays empty, whatever is searched for.
     elif without := [error for step in failed if _NO_DOCUMENTS.search(error := remaining.failed[step])]:
         raise NoRepair(without[0])
     elif query := _other_query(remaining, failed):
@@ -119,6 +121,7 @@ def _other_query(remaining: Remaining, failed: list[str]) -> str | None:
     longest = sorted(content_words(topic), key=len, reverse=True)[:_SIMPLE]
     simple = [word for word in content_words(topic) if word in longest]
     nothing_found = all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed)
+    # With no hit other words may find something; with a fault of the search fewer and simpler ones may.
     candidates = [*reversed(requested), " ".join(others if nothing_found else simple)]
     return next((query for query in candidates if _is_new(query, remaining)), None)
 

@@ -105,6 +105,7 @@ def _report(remaining: Remaining, path: str | None, *, is_wanted: bool) -> None:
     """Leave the report out, or write it to the path that was asked for."""
     left = _left(remaining, "write_report")
     if not is_wanted:
+        # What a step has done is not undone by leaving it out.
         if _has_run(remaining, "write_report"):
             raise NoRepair("the report has been written already")
         remaining.drop(*left)
@@ -118,6 +119,7 @@ def _report(remaining: Remaining, path: str | None, *, is_wanted: bool) -> None:
         args = {**fields.get("args", {}), "path": path}
         if args != fields.get("args"):
             remaining.give({**fields, "objective": f"Write the report to {path}", "args": args})
+            # It failed with the other path, so it may be tried again.
             remaining.failed.pop(step, None)
         elif step in remaining.failed:
             raise NoRepair(f"the report could not be written to {path}, which was asked for")

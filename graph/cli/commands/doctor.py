@@ -76,6 +76,7 @@ async def faults(runs: Runs) -> list[str]:
     counted_calls = {use.approval.id: use.calls for use in wide.uses}
     try:
         found = [(key, await _fault(runs, key, counted_calls)) for key in await runs.ledger.runs()]
+    # Without the list of runs nothing else can be looked at.
     except LedgerError as error:
         return [str(error)]
     of_runs = [f"run {run_name(key.thread, key.n)}: {fault}" for key, fault in found if fault is not None]

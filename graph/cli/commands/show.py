@@ -70,6 +70,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "run": run.id,
         "goal": run.goal,
         "constraints": list(run.constraints),
+        # Left out rather than null: most runs have none.
         **({"playbook": dict(ran)} if (ran := found.record.assignment.started.playbook) else {}),
         "status": run.status,
         "reason": run.reason,
@@ -103,6 +104,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield f"goal    {escaped(run.goal)}"
     if ran := found.record.assignment.started.playbook:
         yield f"from    {escaped(f'the playbook {playbook_text(ran)}')}"
+    # Words from outside stand behind a label of ours: no line of theirs can pass for a status or a digest.
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
@@ -112,6 +114,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == ValueRedacted.kind)
     if run.plan is not None:
         yield f"\nplan, revision {run.revision}, digest {str(found.record.plan_state.digest)[:DIGEST_CHARACTERS]}\n"
+        # The drawing escapes its own texts, as everybody who draws a plan needs it so.
         yield plan_text(run.plan, run.step_status, width=columns)
     if run.results:
         yield "\nresults\n"

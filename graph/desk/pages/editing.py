@@ -48,6 +48,7 @@ async def edit(request: Request) -> Response:
         view = request_view(shown, tools)
         if view is None or view.plan is None:
             raise InputError("plan", "the run asks about no plan any more; reload its page")
+        # A step that is gone has an empty form: the page is older than the plan.
         step = next((one for one in step_list(view.plan) if one.get("id") == wanted.get("step")), {})
         values = {
             **edit_values(shown, view, {}, tools, wanted.get("step", "")),
@@ -59,6 +60,7 @@ async def edit(request: Request) -> Response:
         }
         return page(request, "_edit_part.html", given={}, **values)
 
+    # One thread reads a run at a time, and the loop serves others meanwhile (decision 103).
     async with shown.reading:
         return await on_thread(made)
 

@@ -130,6 +130,7 @@ async def following(request: Request) -> Response:
 async def runs(request: Request) -> Response:
     """Show runs, the latest first."""
     given = {name: request.query_params.get(name, "").strip() for name in ("tag", "text", "since", "by", "order")}
+    # A field that was left blank is sent all the same; `since` is a span here and a time in the filter.
     wanted: Any = {name: value for name, value in given.items() if value and name != "since"}
     chosen: Any = tuple(one for one in request.query_params.getlist("status") if one)
     records = await desk_of(request).records()

@@ -131,9 +131,13 @@ async def _carried_out(
     try:
         await carry_out(request, records, shown, answer)
     except (RunOwnedError, NothingToDecideError, StaleRunError):
+        # Somebody else was faster, or the request is another by now: the
+        # person sees what there is before deciding again.
         return await stale_page(request, await records.show(run.id), seen)
     after = await records.show(run.id)
+    # The run has moved and asks with an error: this very answer was turned down.
     if after.run.request is not None and after.run.request["error"] and after.seq > shown.seq:
+        # What was filled in belongs to the request that was shown, and not to another.
         is_same = digest_of_all(after.run.request) == fields.get("digest")
         return await review_page(request, after, fields if is_same else {}, status=422)
     return go_to(run_link(request, "", run.id))

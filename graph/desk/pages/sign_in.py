@@ -66,18 +66,22 @@ async def callback(request: Request) -> Response:
 
 async def _finished(request: Request, provider: "Provider", sign_in: SignIn | None) -> Response:
     given = request.query_params
+    # In constant time, and before anything else of the query is looked at: a page of a stranger may have sent it.
     if sign_in is None or not hmac.compare_digest(sign_in.state.encode(), given.get("state", "").encode()):
         return login_page(request, 401, wrong=AGAIN)
     if fault := given.get("error"):
+        # The provider's code only if it looks like one: the query is a stranger's to write.
         words = fault if ERROR.fullmatch(fault) else "an error"
         return login_page(request, 401, to=sign_in.to, wrong=f"The provider did not sign you in: {words}.")
     try:
         found = await provider.finish(sign_in, given.get("code", ""))
     except SignInError as error:
         return _refused(request, error)
+    # Signed in is not let in: the door decides whom it knows.
     if desk_of(request).door.admitted(found.person, "") is None:
         return login_page(request, 403, wrong=f"{found.person.name} may not come in; ask whoever runs this desk.")
     response = begun(request, found.person, sign_in.to)
+    # Browsers drop a cookie that is too large.
     if len(found.id_token) <= MOST_COOKIE:
         set_cookie(request, response, ID_TOKEN, found.id_token, desk_of(request).settings.session_s, "strict", AT)
     return response

@@ -53,6 +53,7 @@ def opened(folds: Folds, names: Sequence[str]) -> Folds:
     """Return the folds with those open that begin with these steps, the last ones first, while there is room."""
     room, open_ = DRAWN - len(folds), set[str]()
     by_name = {fold[0]: fold for fold in folds}
+    # The last one named was opened last, so it is the one that a person wants to see.
     for fold in (by_name[name] for name in reversed(names) if name in by_name):
         if len(fold) <= room and fold[0] not in open_:
             open_.add(fold[0])

@@ -133,6 +133,7 @@ class Links:
 def drawn_plan(plan: Plan, links: Links, folds: Folds) -> PlanDrawing:
     """Return the drawing of a plan with steps, those of a fold as one node."""
     within = waits_within(plan)
+    # Levels of the folds, not of the steps: a fold is one node.
     waits, level = waits_of(folds, within), levels(within)
     is_large = len(folds) >= TERSE_FROM
     objectives = {
@@ -149,6 +150,7 @@ def drawn_plan(plan: Plan, links: Links, folds: Folds) -> PlanDrawing:
         layers = f"layer {first}" if first == last else f"layers {first} to {last}"
         return FoldDrawing(fold, links.fold + quote(fold[0]), corner, height, layers)
 
+    # The same choice of layout as in the picture, so that both look alike.
     if is_long(waits):
         height = max(heights)
         grid = in_grid(waits, WIDTH, height)
@@ -163,6 +165,7 @@ def drawn_plan(plan: Plan, links: Links, folds: Folds) -> PlanDrawing:
         f'<svg class="plan-graph{" large" if is_large else ""}" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" aria-hidden="true" focusable="false">'
     )
+    # Edges below the boxes and arrowheads above them: SVG paints in the order of its text.
     before = "\n".join([head, '<g class="edges">', *edges, "</g>"])
     return PlanDrawing(before, nodes, "\n".join(['<g class="heads">', *ends, "</g>", "</svg>"]))
 

@@ -283,9 +283,11 @@ def _step(step: StepContent, plan: Plan) -> Iterator[Row]:
     when = f"only if {step.when}" if step.when is not None else ""
     told = f"whether it runs depends on values from {', '.join(step.decided_by)}, which are not declared to be trusted"
     said = (often, unchecked, when, told if step.decided_by else "")
+    # A step without tools still has a row, as a question or a gate has.
     for tool in planned.tool_names or ("",):
         does = "\n".join(filter(None, (step.does.get(tool, ""), planned.objective, *said)))
         args = step.args.get(tool, {})
+        # A model's call has arguments that the plan does not name; all of them are listed.
         named = dict.fromkeys((*planned.args, *args)) or {"": None}
         for at, name in enumerate(named):
             head = (step.id, step.done_by, tool, does) if at == 0 else ("", "", "", "")

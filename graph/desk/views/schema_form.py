@@ -169,6 +169,7 @@ def _plain(schema: Any, known: LocalReferences) -> Mapping[str, Any]:
 def _typed(made: FormField, schema: Mapping[str, Any], value: Any, known: LocalReferences) -> FormField:
     kind, bounds = schema.get("type"), _bounds(schema)
     made = replace(made, hint=", ".join(filter(None, (made.hint, bounds))))
+    # A longer list does not fit a menu; its values are typed.
     if isinstance(schema.get("enum"), list) and len(schema["enum"]) <= MOST_CHOICES:
         choices = [(json.dumps(one), one if isinstance(one, str) else to_text(one)) for one in schema["enum"]]
         return replace(made, input="choice", choices=_with(value, choices))
@@ -177,10 +178,12 @@ def _typed(made: FormField, schema: Mapping[str, Any], value: Any, known: LocalR
             return replace(made, input="choice", choices=_with(value, [("true", "yes"), ("false", "no")]))
         case "integer" | "number":
             return replace(made, input="number")
+        # A browser shows a date field empty if its value is no date, and would send it back so.
         case "string" if schema.get("format") == "date" and (value is None or _is_date(value)):
             return replace(made, input="date")
         case "string":
             most = schema.get("maxLength")
+            # Long or of several lines: a field of one line would join them when it is sent back.
             is_short = made.name and isinstance(most, int) and most <= LONG_FROM and "\n" not in str(value)
             return replace(made, input="text" if is_short else "long")
         case "array" if (item := _plain(schema.get("items"), known).get("type")) in ("string", "integer", "number"):

@@ -74,6 +74,7 @@ def step_view(shown: ShownRun, name: str, tools: Mapping[str, ToolSpec]) -> Step
         return None
     step, waits = plan.by_id[name], waits_within(plan)
     calls, attempts = shown.record.calls.of_step(name), _attempts(shown, name)
+    # If the last attempt is an earlier one, none of these calls made the result that stands.
     made = [call for call in calls if call.is_the_step] if attempts and not attempts[-1].is_earlier else []
     origins = origins_of(shown, plan, step, made[-1] if made else None, tools)
     others = {key: visible_json(value) for key, value in step.to_json().items() if key not in SHOWN_APART}
@@ -89,6 +90,7 @@ def step_view(shown: ShownRun, name: str, tools: Mapping[str, ToolSpec]) -> Step
         calls=attempts[-MOST_CALLS:],
         earlier=max(0, len(attempts) - MOST_CALLS),
         checks=list(_checks(shown, step)),
+        # Of this step's events alone: costs of a run of thousands are not added up for one page.
         cost=step_costs(event for event in shown.events if event.step == name).get(name),
         fields=others,
     )

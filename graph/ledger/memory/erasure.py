@@ -39,6 +39,7 @@ def erase(
 
 def places_of(store: Store, forms: Sequence[str]) -> Iterator[str]:
     """Yield the places that still hold a value, in one of its forms."""
+    # A copy of what there is: it is gone through on a thread while others may write.
     for run in tuple(store.runs):
         texts = [run.key.thread, *run.inbox, str(run.summary)]
         texts += [text for row in run.rows for text in (row.payload, row.step or "")]

@@ -103,10 +103,12 @@ class MemoryLedger(EventStore):
 
     async def named(self, name: str) -> list[RunKey]:
         """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
+        # In reverse, so that of the runs of one thread the first in the list stays.
         last = {run.key.thread: run.key for run in reversed(await self._all())}
         run = run_in(name)
         if run is not None and await self._do(lambda: self._store.find(run)) is not None:
             return [run]
+        # An exact name is never taken for the beginning of another.
         if name in last or not name:
             return [last[name]] if name in last else []
         return [last[thread] for thread in sorted(last) if thread.startswith(name)][:CANDIDATES]

@@ -33,6 +33,7 @@ def _ledger_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
 
 def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
     tables = tables_of(tx)
+    # LangGraph makes its tables when they are first used, so a ledger may be without.
     if "checkpoints" in tables:
         query = "SELECT DISTINCT thread_id FROM checkpoints WHERE {}"
         for column in ("checkpoint::text", "metadata::text", "thread_id"):
@@ -40,6 +41,7 @@ def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
     sought = [form.encode("utf-8", "surrogatepass") for form in forms]
     for table in CELLS.keys() & set(tables):
         found = " OR ".join("position(%s in blob) > 0" for _ in sought)
+        # Packed values hold their text in pieces, so these rows are unpacked and looked at one by one.
         rows = tx.ask(
             f"SELECT thread_id, type, blob FROM {table} WHERE type = ANY(%s) OR {found}", list(DICTIONARIES), *sought
         )

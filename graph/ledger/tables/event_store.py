@@ -146,20 +146,26 @@ class EventStore(OwnedWriter, EventReader):
         run = by if isinstance(by, RunKey) else by.run
 
         def write(tx: Transaction) -> Snapshot | None:
+            # The run's row is locked for the whole write: what is checked here holds until the commit.
             head = locked(tx, self.name, run)
             if isinstance(by, Lease):
+                # A lease is checked in the transaction of its events, or an owner
+                # that was frozen would write after another.
                 self._known.check(self.name, head, by, batch.control_seq)
+            # Without a lease: a run whose owner lives is left to that owner.
             elif not pass_over(tx, head, self._lease_s):
                 return None
             else:
                 head = self._writer.write(tx, head, replacement(head.holder))
                 check_control_seq(self.name, run, batch.control_seq, head.control_seq)
+            # Approvals and caps are counted in the transaction of the intent that they let through.
             give(tx, batch.given)
             count(tx, self.name, batch.uses)
             enter(tx, self.name, batch.caps)
             left = self._writer.write(tx, head, batch.drafts, batch.artifacts)
             if isinstance(by, Lease):
                 self._known.leave(by, left)
+                # Within the same commit: a crash between both would leave the run to an owner that has gone.
                 if and_release:
                     release(tx, head, by.token)
             return snapshot_of(tx, left, after)

@@ -96,11 +96,13 @@ def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
     if row is None:
         raise MissingRunError(database, run.id)
     run_id, events, key, seal, seq, link, owner, token, beat, silent_s, has_messages, control_seq = row
+    # Types are checked by hand: SQLite keeps whatever a damaged or edited file holds.
     if type(events) is not int:
         raise damaged_row(database, "the list of runs")
     if owner is not None and (type(owner), type(token), type(beat)) != (str, int, int):
         raise damaged_row(database, "a lease")
     holder = Holder(owner, token, beat) if owner is not None else None
+    # A run without an event begins its chain with its own id.
     link = first_link(run.id) if seq is None else bytes(link)
     standing, last = Standing(events, key, seal), int(seq or 0)
     return Head(run, run_id, standing, last, link, holder, bool(has_messages), int(control_seq or 0), silent_s or 0.0)

@@ -32,10 +32,12 @@ async def decide(writer: RunWriter, subject: Subject, outcome: Outcome, ballot: 
         InvalidResponse: A decision cannot be carried out; nothing is recorded.
     """
     verdict = ballot.verdict
+    # An end comes before all else: nothing that was approved beside it is recorded, or it would start.
     if verdict.stop is not None:
         return await _stop(writer, subject, verdict, verdict.stop)
     if verdict.feedback is not None:
         return await _send_back(writer, subject, ballot, verdict.feedback)
+    # A proposal approves nothing, so it is recorded before what an approval would give.
     if ballot.is_proposal:
         return await _propose(writer, outcome, ballot)
     if outcome.by_calls:
@@ -49,8 +51,10 @@ async def decide(writer: RunWriter, subject: Subject, outcome: Outcome, ballot: 
     else:
         settled = settled_with_plan(run, subject.plan, outcome, ballot)
         decision = decided(run, plan, "approve", ballot, message=verdict.plan.type, with_plan=settled)
+    # Those of this run stand in its events; those beyond it go into their own table, in the same transaction.
     given = [Draft(StandingGiven(approval=approval)) for approval in standing if approval.run is not None]
     edited = [outcome.edited] if outcome.edited else []
+    # One write, after all that may refuse the answer: a refusal leaves nothing on record.
     await writer.write(*edited, decision, *given, given=[one for one in standing if one.run is None])
     return await _go_on(run, plan)
 

@@ -241,8 +241,10 @@ def _looked_at(run: RunContext, plan: Plan) -> Iterator[str]:
     for name, call in run.record.calls.named_looks.items():
         given, result = cut(to_text(dict(call.args)), GIVEN_CHARACTERS), call.result
         told = "no outcome is on record" if result is None else result.error or _preview(result)
+        # A tool that is gone vouches for nothing.
         trust = specs[call.tool].trust if call.tool in specs else "untrusted"
         yield f"Looked at before planning ({name}): {call.tool} {given} ({trust}): {cut(told, GIVEN_CHARACTERS)}."
+    # Of a plan that no look preceded nothing can have been written after one.
     for step in plan.steps if run.record.plan_state.is_by_look else ():
         acts = any(specs[name].acts for name in step.tool_names if name in specs)
         if names := [*plan_marks(run.record, step)] if acts else []:

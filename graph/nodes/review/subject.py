@@ -43,9 +43,12 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
     run, raw = writer.run, plan_in(writer.run, state)
     if raw is None or run.record.lacks_plan:
         return Subject(None, None, planned=False)
+    # The plan of the ledger is not read again: that is what it is in nearly all cases.
     reading = await done_aside(steps_in(raw), lambda: _unchanged(run, raw) or read_from_outside(run, raw))
+    # Whoever wrote it into the state is not known: it becomes a revision of its own, which no approval covers.
     if reading.plan is not None and reading.plan.digest != run.record.plan_state.digest:
         await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
+    # Some clients send the plan back as JSON text; the request shows it as a plan.
     if isinstance(raw, str) and reading.plan is not None:
         raw = reading.plan.to_json()
     return Subject(raw, reading.plan, reading.issues, uncertain_calls(run.record, state.get("doubts")))

@@ -15,6 +15,7 @@ ALWAYS = ("id", "objective", "success_criteria", "depends_on", "when", "run_if",
 def field_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (field, fault) for fields that do not go together."""
     named = named_kinds(fields)
+    # One fault and no more: of a step with two kinds no other field can be judged.
     if len(named) > 1:
         yield named[1], f"a step has one of {', '.join(NAMING)}; this one has {' and '.join(named)}"
         return

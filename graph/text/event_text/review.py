@@ -32,6 +32,7 @@ def review_requested(data: ReviewRequested) -> Words:
     if data.error:
         yield f"not accepted{f', from {data.approver}' if data.approver else ''}: {data.error}"
     yield from issue_lines(data.issues)
+    # A long request keeps its words as an artifact, of which the beginning stands here.
     if data.shown.artifact is not None:
         yield f"shown: {content(data.shown)}"
     texts = data.shown.value or ()

@@ -63,6 +63,7 @@ def _configuration(configured: Configuration) -> Words:
     if settings := configured.settings:
         yield "settings: " + ", ".join(f"{name} {value_text(value)}" for name, value in settings.items())
     if (policy := configured.policy) is not None:
+        # A policy is long and of interest to auditors; its artifact is named, and can be read whole.
         yield f"policy: {_named(policy) if policy.artifact else content(policy)}"
     if (tools := configured.tools) is None:
         return

@@ -35,6 +35,7 @@ def asked_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
         yield Prose(SETTLED)
         yield Data(tuple(line for step in settled for line in _settled(step, plan.by_id[step.id])))
         yield Prose(LEFT_OUT)
+    # By tool, as the policy asks: a step may have several, each for a reason of its own.
     later = [(step.id, tool, step.asked_later) for step in content.left for tool in step.asks if step.asked_later]
     if later:
         told = [f"{ITEM}{step}: {escaped(tool)}, since {LATER[why]}" for step, tool, why in later]

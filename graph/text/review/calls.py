@@ -64,10 +64,12 @@ def new_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
         "No plan that was approved had this call, and a model planned it after it had read results that strangers may "
         "have written. Ask yourself whether you want it: approving the plan does not approve it."
     )
+    # Said beforehand: one approval covers every item.
     each = f", for up to {call.most_items} items" if call.most_items is not None else ""
     often = counted(call.most_calls or 1, "time")
     by_model = f" A model makes it, {often} at most, with arguments of its own choice" if call.by_model else ""
     open_args = " beside these." if by_model and asked["args"] else "." if by_model else ""
+    # A tool that only reads changes nothing that one would undo.
     undone = "" if call.tool is None or not call.tool.acts else UNDONE[call.tool.reversible]
     told = "the model is told it as the tool's answer" if call.by_model else "the step fails with it"
     yield Prose(

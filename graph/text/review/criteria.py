@@ -36,6 +36,7 @@ class Judged:
 
 def criteria_blocks(left: Sequence[Judged]) -> Iterator[Block]:
     """Yield the criteria of the steps that are left, by who judges them."""
+    # Code judges without words, and words may have nobody to judge them: each list says who does.
     worded = [step for step in left if step.words]
     by_model = [step for step in worded if step.is_judged]
     if not worded and not any(step.checks for step in left):

@@ -27,6 +27,7 @@ def outcome(content: PlanContent) -> Prose:
     left = len(content.left)
     what = "more step" if left < len(content.steps) else "step"
     count = f"{counted(left, what)} {'runs' if left == 1 else 'run'}"
+    # The tools that steps left may call, so what has run already is not said to happen.
     acting = [tool for tool in content.tools if tool.acts]
     if not acting:
         only = "which only reads" if left == 1 else "which only read"
@@ -37,6 +38,7 @@ def outcome(content: PlanContent) -> Prose:
         f"{undone} {listed([f'{name(tool.name)} ({tool.effect})' for tool in found])}"
         for reversible, undone in REVERSIBLE.items()
         if (found := [tool for tool in acting if tool.reversible is reversible])
+        # By identity: `None` is not known, and is no `False`.
     )
     return Prose(f"If you approve it, {count}, with effects {told}.{where} {PLAN_CHOICES}")
 

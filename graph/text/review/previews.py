@@ -20,6 +20,7 @@ def preview_blocks(previews: Sequence[PreviewContent], others: Sequence[str] = (
         yield Prose(SAID)
         yield Data(tuple(line for one in previews for line in _preview(one)))
     for one in previews:
+        # After all of them: a difference is read with the preview itself in view.
         if one.was is not None:
             yield Prose(CHANGED)
             yield Data(tuple(text_lines(_difference(one.was, one.text or one.none or ""))))
