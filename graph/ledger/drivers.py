@@ -15,7 +15,7 @@ Driver = Callable[[str, SealKey | None], RunStore]
 
 
 def _in_memory(_address: str, key: SealKey | None) -> RunStore:
-    from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+    from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 
     return MemoryLedger(key)
 

@@ -7,6 +7,7 @@ owner who is gone or far away.
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -15,13 +16,13 @@ import pytest
 from postgres_server import execute, new_schema
 
 from planner_executor.graph.ledger.lease import PACE, Holder, Pace
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.owner import new_owner
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
+from planner_executor.graph.ledger.sqlite.writers import SharedWriter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
@@ -135,62 +136,22 @@ class SqliteDriver:
             return db.execute(statement, values).fetchall()
 
 
-class MemoryDriver:
-    """One store, shared by the ledgers that are opened."""
+class MemoryDriver(SqliteDriver):
+    """One memory, shared by the ledgers that are opened; it is changed on the thread that has its connection."""
 
     def __init__(self, _folder: Path) -> None:
-        self.store = Store()
+        self.memory: SharedWriter | None = None
 
     def open(self, key: SealKey | None = None, pace: Pace = PACE) -> RunStore:
-        return MemoryLedger(key, self.store, pace)
+        ledger = MemoryLedger(key, self.memory, pace)
+        self.memory = ledger.memory
+        return ledger
 
-    def change(self, run: RunKey, seq: int, column: str, value: Any) -> Any:
-        rows = self.store.run("memory", run).rows
-        place = next(place for place, row in enumerate(rows) if row.seq == seq)
-        old, rows[place] = getattr(rows[place], column), rows[place]._replace(**{column: value})
-        return old
-
-    def cut(self, run: RunKey, left: int) -> Callable[[], None]:
-        rows = self.store.run("memory", run).rows
-        lost, rows[:] = rows[left:], rows[:left]
-        return lambda: rows.extend(lost)
-
-    def pretend(self, run: RunKey, written: int) -> None:
-        stored = self.store.run("memory", run)
-        stored.standing = stored.standing._replace(events=written)
-
-    def change_artifact(self, artifact_id: str, content: str | None) -> None:
-        self.store.artifacts.pop(artifact_id)
-        if content is not None:
-            self.store.artifacts[artifact_id] = content
-
-    def change_index(self, run: RunKey, status: str) -> None:
-        stored = self.store.run("memory", run)
-        assert stored.summary is not None
-        stored.summary = stored.summary._replace(status=status)
-
-    def delete(self, run: RunKey) -> None:
-        self.store.runs[:] = [one for one in self.store.runs if one.key != run]
-        self.store.threads[run.thread] = [one for one in self.store.threads[run.thread] if one.key != run]
-
-    def change_tombstone(self, number: int, column: str, value: Any) -> None:
-        rows = list(self.store.tombstones.rows)
-        rows[number - 1] = rows[number - 1]._replace(**{column: () if value == b"" else value})
-        self.store.tombstones = self.store.tombstones._replace(rows=tuple(rows))
-
-    def delete_tombstone(self, number: int) -> None:
-        rows = [row for row in self.store.tombstones.rows if row.number != number]
-        is_last = number > len(rows)
-        seal = None if is_last else self.store.tombstones.seal
-        self.store.tombstones = self.store.tombstones._replace(rows=tuple(rows), seal=seal)
-
-    def holder(self, run: RunKey) -> Holder | None:
-        return self.store.run("memory", run).look()
-
-    def own(self, run: RunKey, owner: str) -> None:
-        stored = self.store.run("memory", run)
-        assert stored.holder is not None
-        stored.holder = stored.holder._replace(owner=owner)
+    def _ask(self, statement: str, *values: Any) -> list[Any]:
+        assert self.memory is not None
+        asked = self.memory.thread.run(lambda db: db.execute(statement, values).fetchall())
+        with ThreadPoolExecutor() as beside:  # the loop of a test waits meanwhile
+            return beside.submit(asyncio.run, asked).result()
 
 
 class PostgresDriver:

@@ -24,7 +24,7 @@ from langgraph.types import Command
 from pydantic import PrivateAttr
 
 from planner_executor import build_graph
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.events import Event

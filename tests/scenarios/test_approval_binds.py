@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from planner_executor import Agent, build_graph
 from planner_executor.graph.errors import AgentError, OtherTermsError
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 

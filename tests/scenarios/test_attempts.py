@@ -19,7 +19,7 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import role_models
 from planner_executor.graph.context import Services
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed

@@ -28,7 +28,7 @@ from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.runs.run import Run

@@ -13,8 +13,8 @@ from langgraph.types import Command
 
 from planner_executor import Agent, Person, build_graph
 from planner_executor.graph.errors import NothingToDecideError
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs, open_runs

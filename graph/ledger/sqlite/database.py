@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
@@ -10,7 +11,7 @@ from planner_executor.graph.ledger.shared_threads import ThreadsUser
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import advice, used
 from planner_executor.graph.ledger.sqlite.writer import Pulse
-from planner_executor.graph.ledger.sqlite.writers import SharedWriter, writer_of
+from planner_executor.graph.ledger.sqlite.writers import MakeWriter, SharedWriter, writer_of
 
 Result = TypeVar("Result")
 
@@ -23,9 +24,9 @@ class Database(ThreadsUser[SharedWriter]):
     cannot be stored.
     """
 
-    def __init__(self, name: str, pulse: Pulse, pulse_s: float) -> None:
+    def __init__(self, name: str, pulse: Pulse, pulse_s: float, writer: MakeWriter | None = None) -> None:
         self.name = name
-        self._pulse, self._pulse_s = pulse, pulse_s
+        self._pulse, self._writer = pulse, writer or partial(writer_of, name, pulse_s)
 
     async def look(self, do: Callable[[Connection], Result], thread: str | None = None) -> Result:
         """Run a read-only function in a transaction; it does not wait for writers."""
@@ -45,9 +46,7 @@ class Database(ThreadsUser[SharedWriter]):
     ) -> Result:
         """Run a function in an atomic transaction and return its result; `full` waits for the disk."""
         try:
-            writer = self._threads or self._use(
-                await asyncio.to_thread(writer_of, self.name, self._pulse_s), self._pulse
-            )
+            writer = self._threads or self._use(await asyncio.to_thread(self._writer), self._pulse)
             return await writer.thread.run(do, full=full, writes=writes)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error

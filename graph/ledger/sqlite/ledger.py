@@ -19,6 +19,7 @@ from planner_executor.graph.ledger.sqlite.pulse import beats_of
 from planner_executor.graph.ledger.sqlite.run_search import page
 from planner_executor.graph.ledger.sqlite.thread_tables import removed_thread
 from planner_executor.graph.ledger.sqlite.vacuum import compact, give_back, places_of
+from planner_executor.graph.ledger.sqlite.writers import MakeWriter
 from planner_executor.graph.ledger.tables.dialect import IS_THERE
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.ledger import SqlLedger
@@ -33,9 +34,11 @@ class SqliteLedger(SqlLedger):
 
     _file: Database
 
-    def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
+    def __init__(
+        self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE, writer: MakeWriter | None = None
+    ) -> None:
         held: Held = {}
-        super().__init__(Database(str(path), beats_of(held), pace.beat_s), key, pace, held, KnownLeases())
+        super().__init__(Database(str(path), beats_of(held), pace.beat_s, writer), key, pace, held, KnownLeases())
 
     async def now(self) -> float:
         """Return the time of this machine."""

@@ -13,7 +13,7 @@ from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import create_private, identity, write_ahead
 from planner_executor.graph.ledger.sqlite.migration import bring_up
 from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version
-from planner_executor.graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
+from planner_executor.graph.ledger.sqlite.writer import Begin, Connect, Pulse, WriterThread, begin_at_once
 
 LOGGER = logging.getLogger("planner_executor.ledger")
 
@@ -67,16 +67,21 @@ class OpenFile:
 
 
 class SharedWriter(SharedThreads[Pulse]):
-    """A writer thread that ends when this object is collected."""
+    """A writer thread that ends when this object is collected; `is_stale` says if its file is another one by now."""
 
-    def __init__(self, file: OpenFile, pulse_s: float) -> None:
+    def __init__(
+        self, connect: Connect, pulse_s: float, begin: Begin = begin_at_once, is_stale: Callable[[], bool] = bool
+    ) -> None:
         super().__init__()
-        self.file, pulses = file, self.pulses  # the thread must not refer to `self`
+        self.is_stale, pulses = is_stale, self.pulses  # the thread must not refer to `self`
         self.thread = WriterThread(
-            file.connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, file.begin
+            connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, begin
         )
         self.end(self.thread)
 
+
+MakeWriter = Callable[[], SharedWriter]
+"""Returns the writer of a database; it may read the file system."""
 
 _by_path: ByDatabase[SharedWriter] = ByDatabase()
 _resting: list[Callable[[], None]] = []
@@ -85,7 +90,12 @@ _resting: list[Callable[[], None]] = []
 def writer_of(name: str, pulse_s: float) -> SharedWriter:
     """Return this process's writer of a file. Reads the file system; do not call it on the event loop's thread."""
     path = os.path.realpath(name)
-    return _by_path.get(path, lambda: SharedWriter(OpenFile(name, path), pulse_s), lambda one: one.file.is_replaced())
+
+    def made() -> SharedWriter:
+        file = OpenFile(name, path)
+        return SharedWriter(file.connect, pulse_s, file.begin, file.is_replaced)
+
+    return _by_path.get(path, made, lambda one: one.is_stale())
 
 
 def _rest() -> None:

@@ -10,8 +10,8 @@ from planner_executor.graph.calls.model_gate import ModelGate
 from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price
 from planner_executor.graph.record.events import Event

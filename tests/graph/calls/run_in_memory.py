@@ -8,7 +8,7 @@ from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels, role_model
 from planner_executor.graph.context import Services
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.record.events import Draft, RunStarted
 from planner_executor.graph.record.projection import project

@@ -18,8 +18,8 @@ from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncer
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.record.events import Draft

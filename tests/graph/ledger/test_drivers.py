@@ -7,8 +7,8 @@ import pytest
 
 from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
 from planner_executor.graph.ledger.drivers import file_of, open_ledger
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})

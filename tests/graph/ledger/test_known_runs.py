@@ -8,7 +8,7 @@ import pytest
 
 from planner_executor.graph.ledger import known_runs
 from planner_executor.graph.ledger.known_runs import Handed, KnownRun, KnownRuns
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey

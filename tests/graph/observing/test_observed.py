@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.observing.observed import ObservedLedger
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_key import RunKey

@@ -10,7 +10,7 @@ from langgraph_sdk.client import LangGraphClient
 from planner_executor import build_graph
 from planner_executor.graph.errors import ConfigError, OtherTermsError
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.runs import Runs

@@ -8,9 +8,9 @@ import pytest
 
 from planner_executor.graph.errors import ConfigError, LedgerUnavailableError, RunOwnedError
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.run_store import Changes
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
+from planner_executor.graph.ledger.sqlite.writers import SharedWriter
 from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import drafted
@@ -66,14 +66,14 @@ class Continued:
 
 @dataclass
 class Bench:
-    """A worker over a store, and what it reported."""
+    """a worker over a memory, and what it reported."""
 
-    store: Store = field(default_factory=Store)
+    memory: SharedWriter | None = None
     reports: list[Report] = field(default_factory=list)
     now_s: float = 0.0
 
     def __post_init__(self) -> None:
-        self.ledger = MemoryLedger(store=self.store)
+        self.ledger = MemoryLedger(memory=self.memory)
         self.continued = Continued(self.ledger)
         self.worker = Worker(
             Runs(self.ledger), self.continued, self.reports.append, pace=AT_ONCE, clock=lambda: self.now_s
@@ -170,7 +170,7 @@ async def test_a_database_that_cannot_be_used_ends_a_worker_that_works_once_and_
 
 async def test_two_workers_continue_each_run_once() -> None:
     one = Bench()
-    other = Bench(one.store)
+    other = Bench(one.ledger.memory)
 
     for thread in "abcdefgh":
         await one.ledger.open_run(thread, [started()])

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pytest
 from run_in_memory import PLAN, begun, planned, services
 
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.nodes.run.review_clock import refuse_late, sentence_of, settle
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import Draft, LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
