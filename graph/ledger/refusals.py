@@ -10,7 +10,6 @@ from planner_executor.graph.errors import (
     InputError,
     LeaseLostError,
     LedgerCorruptError,
-    LedgerError,
     LedgerSealError,
     LedgerUnavailableError,
     MessageWaitingError,
@@ -88,8 +87,3 @@ def damaged_row(database: str, what: str) -> LedgerUnavailableError:
 def thread_is_there(database: str, thread: str) -> InputError:
     """Return the error for a copy of a thread that the database already has, or had."""
     return InputError("target", f"{database} has or had thread {thread}; copy it to another database")
-
-
-def not_storable(database: str, error: ValueError) -> LedgerError:
-    """Return the error for events that hold a lone surrogate or NaN."""
-    return LedgerError(database, f"cannot store the event: {error}")

@@ -1,9 +1,7 @@
 """Run lookup rules of every ledger: names, filters and shown statuses."""
 
 from collections.abc import Sequence
-from typing import assert_never
 
-from planner_executor.graph.record.run_filter import RunFilter, RunOrder
 from planner_executor.graph.record.summary import RunSummary
 
 CANDIDATES = 9
@@ -35,31 +33,3 @@ def like_pattern(text: str) -> str:
     %100\%%
     """
     return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-
-
-def value_in_order(run: RunSummary, order: RunOrder) -> float:
-    """Return the value by which an order has a run, the highest first; nothing but its number makes one the latest."""
-    match order:
-        case "latest":
-            return 0.0
-        case "cost":
-            return run.cost_usd
-        case "duration":
-            return run.took_s
-        case _:
-            assert_never(order)
-
-
-def matches(shown: RunSummary, wanted: RunFilter) -> bool:
-    """Whether a run, as shown, matches the filter; page boundaries are not considered."""
-    return (
-        wanted.has(shown.status)
-        and (wanted.tag is None or wanted.tag in shown.tags)
-        and (wanted.since is None or shown.started_at >= wanted.since)
-        and (wanted.by is None or _holds(shown.started_by, wanted.by))
-        and (wanted.text is None or any(_holds(text, wanted.text) for text in (shown.goal, shown.thread)))
-    )
-
-
-def _holds(text: str, part: str) -> bool:
-    return part.lower() in text.lower()

@@ -104,11 +104,6 @@ class Tombstones(NamedTuple):
         of_run = [row for row in self.of(run.thread) if row.first <= run.n <= row.last] if run is not None else []
         return next(iter(of_run), None) or next(reversed(self.of(name)), None)
 
-    def meant_by(self, name: str) -> Self:
-        """Return the tombstones of the threads that a name may mean, without the seal."""
-        digests = digests_of(name)
-        return self._replace(rows=tuple(row for row in self.rows if row.thread in digests), seal=None)
-
     def of(self, thread: str) -> list[Tombstone]:
         """Return the tombstones of a thread, in order."""
         digest = thread_digest(thread)

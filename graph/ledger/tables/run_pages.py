@@ -17,7 +17,7 @@ VALUES: Mapping[RunOrder, str] = {
     "cost": "cost_usd",
     "duration": TOOK,
 }
-"""By what a page is ordered that does not have the latest first; see `graph.ledger.search.value_in_order`."""
+"""By what a page is ordered, the highest first, that does not have the latest first."""
 
 
 def place_of(tx: Reader, wanted: RunFilter) -> int | None:

@@ -45,12 +45,6 @@ def test_rows_are_read_as_they_were_stored_with_the_seal_of_the_last() -> None:
     assert list(chain_faults(found, None)) == [], "without the key nothing is said of the seal"
 
 
-def test_a_name_may_mean_a_thread_or_a_run_of_one() -> None:
-    found = buried(("a", 1), ("a.1", 1), ("b", 1)).meant_by("a.1")
-
-    assert [row.number for row in found.rows] == [1, 2]
-
-
 def test_the_hash_of_a_tombstone_is_the_same_in_every_release() -> None:
     row = tombstone_after(None, [Transcript("ä", 1, (), 0)], 1.0, "os:zoë", None)
 
