@@ -6,7 +6,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from planner_executor.tools.declaration import ToolArgs, declare
-from planner_executor.tools.documents.index import Found, PassageIndex
+from planner_executor.tools.documents.index import PassageIndex
 from planner_executor.tools.documents.library import Catalogue, Library
 from planner_executor.tools.documents.query import query_words
 from planner_executor.tools.errors import NothingFound
@@ -32,7 +32,11 @@ def search_documents(library: Library) -> BaseTool:
         found = index.search(catalogue.documents, query, limit, min_words)
         if not found:
             raise NothingFound(_nothing_found(query_words(query), catalogue, min_words))
-        return {"query": query, "passages": [_to_json(each) for each in found], **catalogue.coverage()}
+        return {
+            "query": query,
+            "passages": [{**one.passage.to_json(), "title": one.title, "score": one.score} for one in found],
+            **catalogue.coverage(),
+        }
 
     return StructuredTool.from_function(
         func=search,
@@ -48,10 +52,6 @@ def search_documents(library: Library) -> BaseTool:
             "read", idempotent=True, timeout_s=60, trusted=False, free_args=("query",), reads=(library.folder,)
         ),
     )
-
-
-def _to_json(found: Found) -> dict[str, Any]:
-    return {**found.passage.to_json(), "title": found.title, "score": found.score}
 
 
 def _nothing_found(words: tuple[str, ...], catalogue: Catalogue, min_words: int) -> str:

@@ -31,10 +31,12 @@ async def watch_until_still(
         if now != shown:
             draw(now)
         is_worked_on = run.status in ("running", "planning")
+        # A run that waits may go on by another process, so it is looked at a few times more.
         still = 0 if is_worked_on or now != shown else still + 1
         if run.ended or still >= STILL:
             return
         shown = now
+        # At most a share of the time goes into drawing: a large plan is drawn less often.
         await sleep(max(PAUSE_S, SHARE * (clock() - began)))
 
 

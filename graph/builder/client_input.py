@@ -31,6 +31,7 @@ def keepable_input(given: Any) -> Any:
     Raises:
         InputError: A field of an input holds what JSON cannot hold.
     """
+    # A command carries an answer and an update, each of which a serializer would have to keep.
     if isinstance(given, Command):
         return replace(given, resume=_keepable_resume(limit_depth(given.resume)), update=keepable_input(given.update))
     bounded = limit_depth(given)

@@ -191,6 +191,7 @@ def _listed(name: str, found: Any) -> list[Tool]:
     if callable(found):
         try:
             found = found()
+        # Code of the user's own, run when an agent is built: whatever it raises names the file.
         except Exception as error:
             why = f"fails when it is called for its tools: {type(error).__name__}: {error}; decorate a tool with @tool"
             raise ToolConfigError(name, why) from error

@@ -101,8 +101,10 @@ class Meter:
         found = used or {}
         read, written = found.get("input_tokens") or 0, found.get("output_tokens") or 0
         paid_usd = price.cost_usd(read, written) if price and used else None
+        # Some servers give no total.
         tokens = found.get("total_tokens") or read + written
         if self.bounded:
+            # The reservation made room ahead; what was not used comes back, and more than that counts as well.
             self.usage = self.usage.plus(tokens=tokens - aside.tokens, cost_usd=(paid_usd or 0.0) - aside.cost_usd)
         return paid_usd
 

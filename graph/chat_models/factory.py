@@ -94,10 +94,12 @@ def _server(settings: ModelSettings, provider: str) -> dict[str, Any]:
     """Return address and key; a key from the environment is only for the provider's own server."""
     address: dict[str, Any] = {"base_url": settings.base_url} if settings.base_url else {}
     key = settings.api_key
+    # Named by the operator, so a name without a value is a mistake and not the wish for no key.
     if key is None and settings.api_key_env:
         if not (value := os.environ.get(settings.api_key_env)):
             raise ModelKeyError(settings.model or "", f"no key: {settings.api_key_env} is not set")
         key = SecretStr(value)
+    # OpenAI's client wants a key where servers of one's own have none; the user's must not go to a stranger's server.
     if key is None and settings.base_url and provider == "openai":
         key = NO_KEY
     return {**address, "api_key": key} if key else address

@@ -114,6 +114,7 @@ class SharingSaver(FromThreads, LeanSaver):
                 for statement, values in statements:
                     await self.conn.execute(statement, values)
                 await self.conn.commit()
+            # Cancelled in mid-write: the connection is shared, so nothing half done may stay on it.
             except asyncio.CancelledError:
                 await self.conn.rollback()
                 raise
@@ -123,12 +124,14 @@ class SharingSaver(FromThreads, LeanSaver):
         """Write as patiently as the ledger does, and leave nothing half written."""
         async with self._turns:
             with used(self._database):
+                # Only if it has changed: it costs a statement.
                 if (waits := self._patience.pragma) != self._waits:
                     await self.conn.execute(waits)
                     self._waits = waits
                 try:
                     with self._patience.tried():
                         yield
+                # A failed write would leave a transaction open, and the next one would be part of it.
                 except sqlite3.Error:
                     await self.conn.rollback()
                     raise

@@ -48,10 +48,12 @@ def show_alike(screen: Screen, db: str | Path, given: RunOptions, found: list[Ba
         return
     if not found:
         screen.say(f"no requests in {shown(db)} are alike")
+    # Whoever leaves the rest for later has answered what came before.
     with suppress(Postponed):
         for batch in found:
             for line in table(batch):
                 screen.show_fact(line)
+            # Without somebody there the tables are all that is wanted.
             if screen.interactive and not _decide_together(screen, db, given, batch):
                 return
 

@@ -80,10 +80,12 @@ class Records:
     async def without_request(self, key: RunKey) -> ShownRun:
         """Return a run without its open request, for readers that only follow it."""
         read = await self._read_news(key)
+        # Before it is shown: a request that has run out must not be offered.
         if read.record.is_due(await self.runs.ledger.now()):
             await settle(self.runs.ledger, key)
             read = await self._read_news(key)
         executing = await self.runs.ledger.is_worked_on(key)
+        # One thread at a time reads a run's state (decision 103).
         async with read.reading:
             run = await on_thread(lambda: run_of(read.record, executing, read.plans))
             return ShownRun(key, run, tuple(read.events), read.record, executing, read.reading)

@@ -121,9 +121,11 @@ class CaseModel(NamedModel):
         about = (request.config or {}).get("metadata") or {}
         role, step, item = str(about.get("role")), str(about.get("step", "")), about.get("item")
         turn = self.answers.turns[role, step, item]
+        # Counted before the answer: a turn that fails is a turn as well.
         self.answers.turns[role, step, item] += 1
         what = f"turn {turn} of the {role} in {step}" if step else f"the {role}"
         found = self.answers.find(what, role=role, step=step, item=item, call=turn)
+        # An answer that is missing is a failed call and not an error of the test: the agent goes on as it would.
         if found is None or found.error is not None:
             raise ModelCallError(MODEL, [{"model": MODEL, "kind": "other", "error": (found and found.error) or what}])
         told = found.answer if isinstance(found.answer, dict) else {"content": found.answer}

@@ -27,7 +27,10 @@ def junit_xml(results: Sequence[CaseResult]) -> str:
         suite = SubElement(document, "testsuite", {"name": playbook, **counts})
         for one in own:
             test = SubElement(
-                suite, "testcase", {"classname": playbook, "name": visible(one.case), "time": f"{one.seconds:.3f}"}
+                # XML cannot hold control characters, which tools and models may have written.
+                suite,
+                "testcase",
+                {"classname": playbook, "name": visible(one.case), "time": f"{one.seconds:.3f}"},
             )
             if one.faults:
                 faults = [visible(fault) for fault in one.faults]

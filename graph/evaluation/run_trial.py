@@ -49,9 +49,11 @@ class TrialRunner:
         """
         case = next(case for case in self.suite.cases if case.id == slot.case)
         arm = self.arms[slot.arm]
+        # A random end, as a trial that was broken off may have left its folder.
         name = f"{slot.case}-{slot.arm}-{slot.repetition}-{token_hex(3)}"
         sandbox = await run_sync(lambda: Sandbox.fresh(self.suite, case, self.folder / TRIALS / name))
         toolbox = Toolbox(self.toolset(sandbox.documents, sandbox.workspace))
+        # A trial never takes more than is left of the whole evaluation.
         budget, answers = self.suite.run_budget.within(remaining), None
         if isinstance(case, PlaybookCase):
             answers = Answers(case.recorded if arm.kind == "playbook" else for_any_plan(case.recorded))

@@ -41,10 +41,12 @@ async def look(ledger: RunStore, addresses: Addresses, also: Collection[RunKey] 
     """
     before = await ledger.outbox.looked_until()
     changed = await ledger.changes(before)
+    # Nothing new, and nobody asks about a run of theirs.
     if changed.position == before and not also:
         return
     runs = await ledger.summaries([*{*changed.runs, *also}])
     found = [delivery for run in runs for delivery in deliveries_about(run, addresses)]
+    # With the position in one transaction, or a look that dies in between would tell everybody twice or nobody.
     await ledger.outbox.add(found, changed.position)
 
 

@@ -56,6 +56,7 @@ def _range_fault(ends: Any) -> str | None:
     low, high = ends
     if low is None and high is None:
         return "is open at both ends; give one of them"
+    # Both ends are numbers here; equal ends are a range of one value.
     return f"[{low}, {high}] is empty; give the smaller number first" if None not in ends and low > high else None
 
 

@@ -99,6 +99,7 @@ def long_integer_fault(value: Any) -> str | None:
 def _scalar_fault(item: Any) -> str | None:
     if isinstance(item, str):
         return None if _is_plain_text(item) else "text with a NUL character or a lone surrogate; remove it"
+    # `bool` before `int`, of which it is a kind in Python.
     if item is None or isinstance(item, bool | dict | list):
         return None
     if isinstance(item, int):

@@ -71,6 +71,7 @@ def read_plan(
 
 def read_params(raw: Any, known: Params | None) -> tuple[Params, list[Issue]]:
     """Return the parameters of a plan: those that it brings, or those `known` before, which it may only repeat."""
+    # A revision is of the same goal with the same values; others would need an approval of their own.
     if known is not None:
         same = raw is None or raw == params_json(known)
         why = "parameters stay as they are; leave them out, and refer to them"

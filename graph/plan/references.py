@@ -62,8 +62,10 @@ class Reference(NamedTuple):
     @property
     def fault(self) -> str | None:
         """The fault of the expression, None if it is usable."""
+        # Before it is parsed: the time that takes grows with the length.
         if len(self.expression or self.path) > MAX_CHARACTERS:
             return f"{{{self.text[:40]}...}} is longer than {MAX_CHARACTERS} characters"
+        # Walked by our own code, so JMESPath has no say in it.
         if self.is_chain:
             return None
         if (fault := expression_fault(self.text)) is not None:
@@ -241,6 +243,7 @@ def is_read_anew(value: JsonValue, steps: Collection[str]) -> bool:
         steps: The ids of the plan's steps.
     """
     for text in texts_in(value):
+        # A chain of fields was read so before as well.
         found = (piece for piece in pieces(text) if isinstance(piece, Reference) and not piece.is_chain)
         is_new = any(piece.expression or piece.fault is not None for piece in found)
         if is_new or any(not {*braces.names}.isdisjoint(steps) for braces in bare_names(text)):

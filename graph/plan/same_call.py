@@ -38,6 +38,7 @@ def _without_defaults(value: JsonValue, schemas: Sequence[Any], root: Schema) ->
     kept: dict[str, JsonValue] = {}
     for name, item in value.items():
         below = [part["properties"][name] for part in parts if name in _properties(part)]
+        # Defaults of the parts are taken out first, so that an object of defaults equals its own default.
         core = _without_defaults(item, below, root)
         if not any(_equals_any(part["default"], item, core) for part in _applicable(below, root) if "default" in part):
             kept[name] = core

@@ -74,6 +74,7 @@ class ExecutionTerms:
         if self.mode == "always":
             return ShownFor("always")
         named = {name: self.tools[name] for step in plan.steps for name in step.tool_names}
+        # The policy's own word comes first, whatever the mode is.
         if reviewed := sorted(name for name, tool in named.items() if self.policy.verdict(tool) == "review"):
             return ShownFor("policy", tuple(reviewed))
         watched = sorted(name for name, tool in named.items() if self.policy.watches(tool))

@@ -53,6 +53,7 @@ class ApproverRule(NamedTuple):
         '2 of Ada and the role finance (but nobody who asked for it)'
         """
         people = [*map(name, self.names), *(f"the role {name(role)}" for role in self.roles)]
+        # By the names as they are compared: one person under two spellings is one.
         are_all = not self.roles and self.quorum == len({*map(same_name, self.names)})
         but = " (but nobody who asked for it)" if self.four_eyes else ""
         if not people:

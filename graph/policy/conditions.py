@@ -32,11 +32,13 @@ def may_meet(condition: Constraint, value: JsonValue) -> bool:
     True
     """
     if isinstance(value, list):
+        # Of a list any item is enough: one that meets the condition has the whole call asked about.
         return any(may_meet(condition, item) for item in value)
     return all(
         (
             not condition.domains or _may_be_at(value, condition.domains),
             not condition.within or any(_may_be_within(value, folder) for folder in condition.within),
+            # What cannot be judged counts as met: this decides what a person is asked, so doubt asks.
             not is_number(value) or condition.number_fault(value) is None,
             not condition.one_of or canonical_json(value) in map(canonical_json, condition.one_of),
             condition.pattern is None or _may_match(value, condition.pattern),

@@ -22,6 +22,7 @@ def limits_of_plan(plan: Plan, terms: ExecutionTerms) -> Iterator[str]:
     tools = {name for step in plan.steps for name in step.tool_names}
     limits = terms.policy.limits
     for name in limits.names:
+        # A limit of a tool that the plan does not call is none of this plan's.
         if not name.startswith("calls.") or name.removeprefix("calls.") in tools:
             yield f"limited: {unit_in_words(name, limits.of(name) or 0)} in a run, which nobody can raise"
     yield from _caps(tools, terms.policy)

@@ -132,6 +132,7 @@ def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
         for tool in (terms.tools[name] for name in step.tool_names):
             if terms.policy.verdict(tool) == "review":
                 yield PolicyFinding("asked", f"the plan is shown, since the policy has {tool.name} reviewed", step.id)
+            # In the other modes every plan is shown, or none for its effects.
             elif terms.mode == "side_effects" and terms.policy.watches(tool):
                 yield PolicyFinding("asked", f"the plan is shown, since {tool.name} {DOES[tool.effect]}", step.id)
 
@@ -241,6 +242,7 @@ def _of_plan_and_calls(
     if whole := found(AtStake(tuple(tools.values()), cost_usd=cost)):
         yield "the plan", whole
     for name, tool in tools.items():
+        # Single calls may have rules of their own; those that say the same as the plan's are told once.
         if (own := found(AtStake(calls=(tool,), cost_usd=cost))) and own != whole:
             yield f"a call of {name}", own
     if (general := found(AtStake(cost_usd=cost))) and general != whole:

@@ -52,17 +52,13 @@ def without_bytes(content: Any) -> Any:
     """Return a message's content with the digest of each picture in the place of its bytes."""
     if not isinstance(content, list):
         return content
-    return [_named(block) if is_picture(block) else block for block in content]
+    return [{"type": "image", **fact(block)} if is_picture(block) else block for block in content]
 
 
 def fact(picture: Mapping[str, str]) -> dict[str, Any]:
     """Return type, size in bytes and SHA-256 of a picture."""
     data = base64.b64decode(picture["base64"])
     return {"mime_type": picture["mime_type"], "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
-def _named(block: Mapping[str, str]) -> dict[str, Any]:
-    return {"type": "image", **fact(block)}
 
 
 def is_picture(block: Any) -> bool:

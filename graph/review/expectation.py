@@ -41,7 +41,9 @@ def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Bas
     if models := [step for step in works if step.id in basis.first]:
         by_model = [_tokens(step, took[step.id], expected.prompts.get(step.id, 0), basis) for step in models]
         not_known = [_name(step) for step in models if took[step.id] is None]
-        found["tokens"] = _shown(_sum([_plus(*one) for tokens in by_model for one in tokens.values()]), not_known, 0)
+        found["tokens"] = _shown(
+            _sum([part for tokens in by_model for one in tokens.values() for part in one]), not_known, 0
+        )
         named = {model for tokens in by_model for model in tokens}
         # Without the price of one model a cost would say less than the plan may cost.
         if named <= basis.prices.keys():
@@ -85,10 +87,6 @@ def _items(step: Step) -> Range:
 def _cost(price: Price, read: Range, written: Range) -> Range:
     low, high = ((price.input * read[end] + price.output * written[end]) / 1_000_000 for end in (0, 1))
     return low, high
-
-
-def _plus(one: Range, other: Range) -> Range:
-    return one[0] + other[0], one[1] + other[1]
 
 
 def _sum(ranges: Sequence[Range]) -> Range:

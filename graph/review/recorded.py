@@ -26,7 +26,10 @@ def request_on_record(
         found.insert(0, {"name": "run_plan", "args": {"plan": dict(plan)}})
     return {
         "action_requests": [{**action, "description": text} for action, text in zip(found, texts, strict=True)],
-        "review_configs": [_config(action) for action in found],
+        "review_configs": [
+            config(name := action["name"], allowed_for(name, is_gate=action["args"].get("tool") == GATE))
+            for action in found
+        ],
         "run": run,
         "revision": shown.revision or 0,
         "digest": shown.digest,
@@ -35,7 +38,3 @@ def request_on_record(
         **({"review": content} if content is not None else {}),
         **({"asked_before": asked_before} if asked_before else {}),
     }
-
-
-def _config(action: Mapping[str, Any]) -> dict[str, Any]:
-    return config(action["name"], allowed_for(action["name"], is_gate=action["args"].get("tool") == GATE))

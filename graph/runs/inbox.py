@@ -33,6 +33,7 @@ async def _settled(runs: Runs, found: list[RunSummary]) -> list[RunSummary]:
     """Write what is due for these runs, and return those that still wait; one that cannot be written stays."""
     now = await runs.ledger.now()
     due = {RunKey(run.thread, run.n) for run in found if run.due_at is not None and run.due_at <= now}
+    # One by one: each is written in a transaction of its own, and another process may have been faster.
     written = {key for key in due if await _is_written(runs, key)}
     anew = {(run.thread, run.n): run for run in await runs.ledger.summaries(sorted(written, key=lambda key: key.id))}
     return [run for run in (anew.get((run.thread, run.n), run) for run in found) if run.waits_for == PERSON]

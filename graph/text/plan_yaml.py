@@ -203,6 +203,7 @@ def _child(node: Any, name: str) -> Any:
 def _line_within(node: Any, field: str) -> int:
     """Return the line of the deepest part of a field such as `args.query` or `checks[0].schema` that is there."""
     line = 0 if node is None else node.start_mark.line
+    # From the outside in, as far as the text has what the fault is about.
     for name in re.findall(r"[^.\[\]]+", field):
         if isinstance(node, yaml.MappingNode):
             pair = next(((key, value) for key, value in node.value if key.value == name), None)

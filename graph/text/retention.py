@@ -50,4 +50,5 @@ def kept_lines(kept: Sequence[KeptThread], command: Callable[[str, str], str]) -
         same = [one for one in kept if one.obstacle == obstacle]
         for one in same[:LISTED]:
             commands = {name: command(name, one.run) for name in COMMANDS}
+            # The patterns are ours; a run's name goes in as a value, quoted for the shell.
             yield f"run {one.run} {move.format(about=one.about, **commands)}"

@@ -27,11 +27,14 @@ class ChoreTasks:
 
     async def turn(self, chores: Sequence[Chore], runs: Runs) -> list[str]:
         """Begin what is due, wait for it for a moment, and return what the chores that ended did."""
+        # One chore at a time of each: one that takes long is not begun again beside itself.
         due = [chore for chore in chores if chore.name not in self._going and self._is_due(chore)]
         begun = {chore.name: asyncio.create_task(chore.do(runs)) for chore in due}
+        # By when it began and not by when it ended, so that a slow one keeps its rhythm.
         self._begun_s.update(dict.fromkeys(begun, self.clock()))
         self._going.update(begun)
         if begun:
+            # For a moment only: a chore that hangs must not keep runs from being taken up.
             await asyncio.wait(begun.values(), timeout=BRIEF_S)
         told: list[str] = []
         for name, task in [(name, task) for name, task in self._going.items() if task.done()]:

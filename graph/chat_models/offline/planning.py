@@ -55,6 +55,7 @@ def _brief(prompt: PromptDocument, goal: BriefGoal) -> dict[str, Any] | str:
     spec = wished(asked, prompt, apply_to_brief, prose.WISHES_FOR_BRIEFS)
     if isinstance(spec, str):
         return spec
+    # A web search or a report that only a wish of feedback brings in has not been looked for above.
     missing = prompt.missing(brief.WEB) if spec.web and not asked.web else []
     missing += prompt.missing(brief.REPORT) if spec.report and not asked.report else []
     return prose.describe_rules(missing) if missing else _fit_to_tools(spec, prompt)

@@ -96,6 +96,7 @@ def _sentences(remaining: Remaining, wish: BriefSpec) -> None:
         raise NoRepair("no summary is left to be made")
     for step in steps:
         args = remaining.steps[step].get("args", {})
+        # A text may come of several passages; two sentences each are brief.
         most = wish.sentences or 2 * len(args["text"] if isinstance(args.get("text"), list) else [1])
         if not isinstance(args.get("max_sentences"), int) or args["max_sentences"] > most:
             remaining.give({**remaining.steps[step], "args": {**args, "max_sentences": most}})

@@ -39,6 +39,7 @@ def approvals(
             screen.say(standing_line(use))
         if not found.uses:
             screen.say("no standing approvals")
+    # After the others: one damaged row hides none that can be read.
     for unread in found.unread:
         screen.complain(str(unread))
     if found.unread:

@@ -52,10 +52,12 @@ def add(
     made = with_run(db, run, lambda runs: case_of_run(runs, run, found, values))
     file = folder_of_cases(found.path) / f"{name or run.replace('/', '_')}.yaml"
     screen.say_each(_values_of(made))
+    # Values of a run may be secret, and a file is often shared: they are shown before it is written.
     if not yes and not is_confirmed(screen, f"Write these values to {file}?"):
         raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
     with file_faults("--as", file, "give another name"):
         file.parent.mkdir(exist_ok=True)
+        # Never over another case: an expectation would be lost without a word.
         with file.open("x", encoding="utf-8") as target:
             target.write(made.to_text())
     screen.say(f"wrote {file}; it expects the run to end {made.ends}")

@@ -138,6 +138,7 @@ def check(
     with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
         services = build_graph(**built).services
     specs = services.toolbox.specs
+    # Examples make a plan of a playbook without values; without either only its form can be checked.
     values = values_given(found, param or []) or found.example()
     faults = [f"{name} can write to its folder" for name in found.writers(specs)]
     faults += [

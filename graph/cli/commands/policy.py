@@ -83,6 +83,7 @@ def check(
         screen.say(f"{file} is valid, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
         if brought is None:
             return
+        # Read while the tools are open: the plan's arguments are checked against their schemas.
         reading = read_plan(brought, rules.terms.tools, rules.settings.max_steps)
     if reading.plan is None:
         for issue in reading.issues:

@@ -59,7 +59,8 @@ async def decide(request: Request, form: Form) -> Response:
         if as_shown:
             without = [one["run"] for one in batch.requests if one not in as_shown]
             told += await decide_each(batch, without, _response(form), decided)
-    gone = [Outcome(run, "it is another request by now: look at it") for run in ticked if run not in _runs(told)]
+    answered = {one.run for one in told}
+    gone = [Outcome(run, "it is another request by now: look at it") for run in ticked if run not in answered]
     return await _page(request, [*told, *gone], "" if ticked else "tick the requests to decide", 200 if ticked else 422)
 
 
@@ -74,7 +75,3 @@ def _response(form: Form) -> ReviewResponse:
     if decision == "stop":
         return ReviewResponse(stop=True)
     return ReviewResponse(approve=True, reason=form.get("reason") or None)
-
-
-def _runs(told: Sequence[Outcome]) -> set[str]:
-    return {one.run for one in told}

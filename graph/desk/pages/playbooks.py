@@ -56,6 +56,7 @@ async def playbooks(request: Request) -> Response:
     folder = await _folder(request)
     found = await on_thread(lambda: found_in(folder)) if folder is not None else []
     known: dict[str, Found] = {}
+    # In the order of versions, so the latest one of a name stays; a file with a fault stands under its fault.
     for one in sorted(found, key=lambda one: one.playbook.version if one.playbook is not None else 0):
         known[one.playbook.name if one.playbook is not None else one.fault] = one
     return page(

@@ -57,10 +57,12 @@ def files_in(rows: Sequence[EffectRow], tools: Mapping[str, ToolSpec]) -> tuple[
         call, result = row.call, row.call.result
         folder = tools[call.tool].folder if call.tool in tools else None
         says = result.value if result is not None and isinstance(result.value, dict) else {}
+        # A result is the tool's to write, so its types are looked at.
         path, size = says.get("path"), says.get("bytes")
         if folder is None or not isinstance(path, str):
             others.append(row)
         else:
+            # The first writer of a file stays, and later ones do not make it two.
             files.setdefault((folder, path), WrittenFile(path, size if type(size) is int else None, folder, call.step))
     return list(files.values()), others
 

@@ -59,12 +59,14 @@ def answers_of(names: Sequence[str], *, is_gate: bool, is_call: bool, can_approv
         return [Answer("approve", "Make this call", True), Answer("refuse", "Do not make it"), *last]
     if list(names) == ["settle_effect"]:
         return [Answer("happened", "It happened"), Answer("not_happened", "Nothing happened"), *last]
+    # All of these can be approved by one yes; a question or a limit needs more.
     unasked = {"run_plan", "run_step"}.issuperset(names)
     if can_approve:
         words = "Open the gate" if is_gate else "Approve and run" if "run_plan" in names else "Make these calls"
         return [Answer("approve", words if unasked else "Approve and answer", True), *last]
     if unasked:
         return last
+    # By all names together: one button answers all that is asked.
     words = {"raise_budget": "Go on with the new limit", "answer_question": "Answer"}.get(",".join(names), "Decide")
     finish = [Answer("finish", "Finish with what there is")] if "raise_budget" in names else []
     return [Answer("answer", words, True), *finish, *last]

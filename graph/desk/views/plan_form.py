@@ -59,6 +59,7 @@ def plan_of_form(plan: Mapping[str, Any], fields: Mapping[str, str], tools: Tool
     """
     steps: list[tuple[str, Any]] = []
     given, added = _by_step(fields), new_steps(fields)
+    # A new step may be waited for by others in the same form, under the id that it gets there.
     names = {f"new:{number}": form.get("id", "") for number, form in added.items()}
     for step in plan.get("steps", ()):
         if not isinstance(step, Mapping):
@@ -69,6 +70,7 @@ def plan_of_form(plan: Mapping[str, Any], fields: Mapping[str, str], tools: Tool
     for number, form in added.items():
         steps.append((f"new:{number}", _filled(empty_step(number, form), form, tools, names)))
     changed = {**plan, "steps": in_order(steps, fields.get("order", ""))}
+    # As the browser sends it back: line breaks are changed on the way, which is no edit.
     if "plan-answer" in fields and fields["plan-answer"] != sent(answer_text(plan.get("answer")) or ""):
         _set(changed, "answer", _answer(plan.get("answer"), fields["plan-answer"]))
     return changed

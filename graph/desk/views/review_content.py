@@ -101,6 +101,7 @@ def _of_action(content: ActionContent, args: Json) -> Iterator[Table]:
             yield from _call(content, args)
         case GateContent():
             yield _facts(("It asks", content.words), ("Then run", ", ".join(content.steps)))
+            # A gate shows results under `args`, in the place where a call has its arguments.
             yield _values("The results that it rests on", args["args"])
             yield Table(
                 "Calls with effects that it lets through",
@@ -127,6 +128,7 @@ def _of_action(content: ActionContent, args: Json) -> Iterator[Table]:
                 ("Step", "Result"),
                 [(step, _value(value)) for step, value in content.results.items()],
             )
+            # A question without a schema takes any answer.
             schema = [(_json(content.answer),)] if content.answer is not None else []
             yield Table("JSON Schema of the answer", ("",), schema, is_folded=True)
         case UncertainContent():

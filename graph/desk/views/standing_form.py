@@ -64,9 +64,11 @@ def _bounds(fields: Mapping[str, str], of: Bounds) -> dict[str, Any]:
 def _constraint(name: str, bound: str, text: str) -> dict[str, Any]:
     if bound == "any":
         return {}
+    # A bound left blank would be none, and the approval wider than whoever gives it thinks.
     if bound not in BOUNDS or not text:
         raise InputError(name, f"say what it may be: {BOUNDS.get(bound, 'a bound')} ...")
     if bound in LISTS:
         parts = [part.strip() for part in text.split(",") if part.strip()]
+        # Items of `one_of` may be numbers; domains and folders are always text.
         return {bound: [parse_json_or_text(part) for part in parts] if bound == "one_of" else parts}
     return {bound: text if bound == "pattern" else parse_json_or_text(text)}

@@ -102,11 +102,13 @@ def _attempts(shown: ShownRun, step: str) -> list[Attempt]:
     last: dict[tuple[int, int | None], int] = {}
     for event in shown.events:
         data = event.data_if_known
+        # A step that a revision changed is another one, and its attempts before were made for that.
         if isinstance(data, PlanRevised) and step in data.diff.changed:
             found = [replace(one, is_earlier=True) for one in found]
         if event.step != step:
             continue
         if isinstance(data, CallStarted):
+            # An outcome names no attempt: it is that of the latest one with its number and item.
             last[data.call, data.item] = len(found)
             call = shown.record.calls.by_key[data.key]
             is_uncertain = call.is_uncertain and call.begun_seq == event.seq

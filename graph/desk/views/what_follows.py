@@ -27,10 +27,12 @@ def what_follows(shown: ShownRun, name: str) -> WhatFollows | None:
     if plan is None or name not in plan.by_id or shown.run.ended or shown.executing or is_settled:
         return None
     results = shown.run.results
+    # With the step skipped and without: what it adds are the steps that its skipping takes along.
     before, after = (skipped_in(plan, {**results, **more}) for more in ({}, {name: StepResult("skipped")}))
     return WhatFollows(
         waiting=[plan.by_id[one] for one, waits in waits_within(plan).items() if name in waits],
         skipped=[plan.by_id[one] for one in after if one != name and one not in before],
+        # Only a decision passes a gate, so it can be given no result.
         result=result_fields(plan.by_id[name]) if plan.by_id[name].kind != "gate" else (),
     )
 

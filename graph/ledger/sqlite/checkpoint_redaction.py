@@ -18,12 +18,15 @@ def erase_checkpoints(db: Transaction, thread: str, redactor: Redactor) -> int:
     Rows of an unknown serializer are left unchanged.
     """
     tables = {table: columns for table, columns in TABLES.items() if db.one(IS_THERE, table)}
+    # Names of threads and channels may hold the value too, and are learnt from the rows before any is changed.
     redactor = _with_more_names(db, tables, thread, redactor)
     changed = 0
     for table, columns in tables.items():
         for rowid, kind, *contents in _contents(db, table, columns, thread):
+            # Metadata is JSON in whatever way the checkpoint beside it is stored.
             kinds = ["json" if column == "metadata" else kind for column in columns]
             new = [erased(content, kind, redactor) for content, kind in zip(contents, kinds, strict=True)]
+            # Only rows that differ are written, so that the count is one of what held the value.
             if new != contents:
                 settings = ", ".join(f"{column} = %s" for column in columns)
                 db.tell(f"UPDATE {table} SET {settings} WHERE rowid = %s", *new, rowid)

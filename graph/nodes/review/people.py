@@ -76,10 +76,12 @@ def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None =
     the rules on single calls decide about it beside these, never in their place.
     """
     plans = [name for one in request.actions for name in one.tools]
+    # Gates have a tool in name only, which `tools_named` does not find.
     calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
     ruled, held = RuledCalls(run.record, run.terms.policy), run.record.review_state.held
     shown = [held[one.key] for one in request.actions if one.name == "run_step" and one.key in held]
     made = [(call.step, tool) for call in shown for tool in tools_named(run, [call.event.tool])]
+    # Rules on plans and rules on calls both hold: such a call counts among the plan's tools as well.
     plans += [tool.name for step, tool in made if ruled.unmet(step, tool)]
     return AtStake(tools_named(run, plans), tools_named(run, calls), cost_under(run, budget))
 

@@ -80,16 +80,19 @@ class _Reading:
     def of_step(self, step: Step, tool: ToolSpec) -> PlannedCall | None:
         """Return the calls of a step with a tool that the policy asks about, None if it asks about none."""
         if (args := known_args(step)) is None:
+            # Without arguments the policy can only be asked whether it might ask.
             why = self._may_ask(step, tool)
             return PlannedCall(step.id, tool.name, why, "unknown") if why else None
         asks = self.run.terms.policy.asks
         asked = {
             item: given
             for item, given in args.items()
+            # A call that is held by now has a request of its own.
             if asks(tool, given) and self._key(step, tool, item, given) not in self._held
         }
         if not asked:
             return None
+        # Of the calls of one step the reason of the first stands for all.
         why = str(asks(tool, next(iter(asked.values()))))
         if later := self._later(step, tool, asked):
             return PlannedCall(step.id, tool.name, why, later)

@@ -109,6 +109,7 @@ def held_content(
         preview=preview,
         by_model=step is not None and step.tool is None,
         criteria=step.success_criteria if step is not None else None,
+        # The step may be gone by a revision while its call is still held.
         checks=_checks(step) if step is not None else (),
         judged_by=_judge(step, has_judge) if step is not None else None,
     )
@@ -150,6 +151,7 @@ def uncertain_content(call: Call, tool: ToolSpec | None, steps: Sequence[str]) -
 def calls_through(step: Step, specs: Mapping[str, ToolSpec], values: Mapping[str, JsonValue]) -> Iterator[Through]:
     """Yield a step's calls with effects, with their arguments as far as `values`, the results of steps, are known."""
     args: dict[str, JsonValue] = {name: _known(step, value, values) for name, value in step.args.items()}
+    # A list that is not known yet leaves open how often the call is made.
     items = _known(step, step.for_each, values)
     for tool in (specs[name] for name in step.tool_names if name in specs):
         if tool.acts:

@@ -101,6 +101,7 @@ def _arguments(content: StepContent, step: Step) -> Iterator[str]:
     if step.args:
         yield from value_lines({name: step.told_arg(name) for name in step.args})
         for arg in step.args:
+            # A value made of parameters is the caller's and not the planner's; a reader is told which.
             if held := dict.fromkeys(one.name for one in step.parameters_of(arg)):
                 yield from entry(
                     f"{escaped(arg)} is made of {listed([f'{{param.{one}}}' for one in held])}", lead="    "
