@@ -26,11 +26,9 @@ def junit_xml(results: Sequence[CaseResult]) -> str:
         counts = {"tests": str(len(own)), "failures": str(failures), "time": f"{seconds:.3f}"}
         suite = SubElement(document, "testsuite", {"name": playbook, **counts})
         for one in own:
+            # XML cannot hold control characters, which tools and models may have written.
             test = SubElement(
-                # XML cannot hold control characters, which tools and models may have written.
-                suite,
-                "testcase",
-                {"classname": playbook, "name": visible(one.case), "time": f"{one.seconds:.3f}"},
+                suite, "testcase", {"classname": playbook, "name": visible(one.case), "time": f"{one.seconds:.3f}"}
             )
             if one.faults:
                 faults = [visible(fault) for fault in one.faults]
