@@ -246,6 +246,7 @@ def test(
     failed = sum(bool(result.faults) for result in results)
     screen.say(f"{counted(len(results), 'case')}, {failed} failed")
     if junit is not None:
+        # Also of cases that failed, for which the file is read: the exit comes after it.
         write_junit(junit, results)
     if failed:
         raise typer.Exit(ENDED_OTHERWISE)

@@ -370,6 +370,7 @@ def _limits(content: BudgetContent, args: Json) -> Table:
 def _people(people: PeopleContent) -> Iterator[Row]:
     for rule in people.rules:
         yield "Has to approve", str(ApproverRule.from_json(rule))
+    # Empty facts are left out, so that a row stands here only if it bears on the decision.
     yield from _fact("Two people have to", "since it is not verified who asked" if people.takes_two else "")
     yield from _fact("Asked by", ", ".join(people.asked_by))
     yield from _fact("Nobody is left besides those who asked", ", ".join(people.nobody_left))

@@ -72,6 +72,7 @@ def step_changes(before: Plan | None, after: Plan) -> list[StepDifference]:
         *(StepDifference(step, "changed", was[step], now[step]) for step in diff.changed),
         *(StepDifference(step, "removed", was[step], {}) for step in diff.removed),
     ]
+    # Without a plan before there was no answer either; an answer that is new has nothing beside it.
     if diff.answer:
         old = {} if before is None or before.answer is None else {"answer": before.answer}
         new = {} if after.answer is None else {"answer": after.answer}
