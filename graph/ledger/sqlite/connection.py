@@ -17,8 +17,8 @@ from planner_executor.graph.record.sample import Sample, Samples
 class Connection(ReadingConnection):
     """A connection that is `graph.ledger.tables.transaction.Transaction` too: it has one transaction at a time."""
 
-    def __init__(self, path: str, timeout: float = 5.0) -> None:
-        super().__init__(path, timeout)
+    def __init__(self, path: str, timeout: float = 5.0, *, check_same_thread: bool = True) -> None:
+        super().__init__(path, timeout, check_same_thread=check_same_thread)
         self.create_function("unpacked", 1, unpacked, deterministic=True)
         self.create_function("clock", 0, time.time)
 

@@ -26,7 +26,7 @@ class Database(ThreadsUser[SharedWriter]):
 
     def __init__(self, name: str, pulse: Pulse, pulse_s: float, writer: MakeWriter | None = None) -> None:
         self.name = name
-        self._pulse, self._writer = pulse, writer or partial(writer_of, name, pulse_s)
+        self._pulse, self._writer = pulse, writer or partial(asyncio.to_thread, writer_of, name, pulse_s)
 
     async def look(self, do: Callable[[Connection], Result], thread: str | None = None) -> Result:
         """Run a read-only function in a transaction; it does not wait for writers."""
@@ -46,7 +46,7 @@ class Database(ThreadsUser[SharedWriter]):
     ) -> Result:
         """Run a function in an atomic transaction and return its result; `full` waits for the disk."""
         try:
-            writer = self._threads or self._use(await asyncio.to_thread(self._writer), self._pulse)
+            writer = self._threads or self._use(await self._writer(), self._pulse)
             return await writer.thread.run(do, full=full, writes=writes)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error

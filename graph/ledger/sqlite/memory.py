@@ -1,4 +1,4 @@
-"""The ledger in memory: a database of SQLite without a file, on the thread of a writer of its own."""
+"""The ledger in memory: a database of SQLite without a file, on the thread of whoever asks."""
 
 import os
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.database_name import IN_MEMORY
 from planner_executor.graph.ledger.lease import PACE, Pace
 from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.callers_thread import CallersThread
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.migration import bring_up
@@ -21,7 +22,7 @@ class MemoryLedger(SqliteLedger):
     """See `graph.ledger.run_store`. The memory goes with the last ledger on it; a forked child begins with none."""
 
     def __init__(self, key: SealKey | None = None, memory: SharedWriter | None = None, pace: Pace = PACE) -> None:
-        self.memory = memory or SharedWriter(_connected, pace.beat_s)
+        self.memory = memory or _memory(pace.beat_s)
         super().__init__(IN_MEMORY, key, pace, _writer_of(self.memory, pace.beat_s))
 
     async def give_back(self) -> bool:
@@ -39,12 +40,19 @@ class MemoryLedger(SqliteLedger):
         return await self._file.look(lambda db: places_of(db, forms))
 
 
+def _memory(pulse_s: float) -> SharedWriter:
+    return SharedWriter(_connected, pulse_s, kind=CallersThread)
+
+
 def _writer_of(memory: SharedWriter, pulse_s: float) -> MakeWriter:
-    return lambda: memory if memory.process == os.getpid() else SharedWriter(_connected, pulse_s)
+    async def writer() -> SharedWriter:
+        return memory if memory.process == os.getpid() else _memory(pulse_s)
+
+    return writer
 
 
 def _connected() -> Connection:
-    connection = Connection(IN_MEMORY)
+    connection = Connection(IN_MEMORY, check_same_thread=False)
     connection.deserialize(_empty())
     return connection
 

@@ -16,8 +16,8 @@ Result = TypeVar("Result")
 class ReadingConnection(sqlite3.Connection):
     """A connection that is `graph.ledger.tables.reader.Reader` too."""
 
-    def __init__(self, path: str, timeout: float = 5.0) -> None:
-        super().__init__(path, timeout=timeout, isolation_level=None)
+    def __init__(self, path: str, timeout: float = 5.0, *, check_same_thread: bool = True) -> None:
+        super().__init__(path, timeout=timeout, isolation_level=None, check_same_thread=check_same_thread)
         self.text_factory = _text
 
     def ask(self, statement: str, *values: Any) -> Rows:

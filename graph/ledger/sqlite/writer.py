@@ -9,35 +9,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from planner_executor.graph.ledger.awaited import Awaited
 from planner_executor.graph.ledger.sqlite.connection import Connection
+from planner_executor.graph.ledger.sqlite.transactions import Begin, Work, begin_at_once, commit
 
 Result = TypeVar("Result")
 Connect = Callable[[], Connection]
 Pulse = Callable[[], list[Callable[[Connection], None]]]
-Begin = Callable[[Connection, bool], None]
 
 REST_S = 1.0
 """How long a process that forks waits for the writer to close its connection."""
-
-
-def begin_at_once(connection: Connection, writes: bool) -> None:
-    """Begin a transaction; one that writes takes the write lock now, one that reads takes none."""
-    connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-@dataclass(eq=False)
-class _Work(Awaited):
-    """A function to run in a transaction; `full`: survives a power cut; not `writes`: read only.
-
-    Nobody waits for work of the pulse.
-    """
-
-    do: Callable[[Connection], Any]
-    full: bool = False
-    writes: bool = True
 
 
 @dataclass(eq=False)
@@ -48,7 +30,7 @@ class _Rest:
     over: threading.Event = field(default_factory=threading.Event)
 
 
-_Item = _Work | _Rest | None
+_Item = Work | _Rest | None
 _Queue = queue.SimpleQueue[_Item]
 
 
@@ -82,7 +64,7 @@ class WriterThread:
                     target=self._serving.serve, args=(self._queue,), name="ledger-writer", daemon=True
                 )
                 self._thread.start()
-            self._queue.put(_Work(do, full, writes, done=done))
+            self._queue.put(Work(do, full, writes, done=done))
         return await done
 
     async def close(self) -> None:
@@ -126,13 +108,13 @@ class _Serving:
             batch, stop = _take(asked, max(0.0, pulse_at - time.monotonic()))
             if time.monotonic() >= pulse_at:
                 pulse_at = time.monotonic() + self._pulse_s
-                batch += [_Work(do) for do in self._pulse()]
+                batch += [Work(do) for do in self._pulse()]
             try:
                 if batch:
                     connection = connection or self._connect()
                     # One commit for the batch, so one member that must survive a power cut decides for all.
                     full = _synchronous(connection, full, any(work.full for work in batch))
-                    _commit(connection, batch, self._begin)
+                    commit(connection, batch, self._begin)
             except Exception as error:  # noqa: BLE001  (passed to every waiting caller; the thread must survive)
                 for work in batch:
                     work.failure = error
@@ -151,12 +133,12 @@ class _Serving:
 _END = object()
 
 
-def _take(asked: _Queue, wait_s: float) -> "tuple[list[_Work], _Rest | object | None]":
+def _take(asked: _Queue, wait_s: float) -> "tuple[list[Work], _Rest | object | None]":
     """Return the work queued within `wait_s`, and the reason to stop after it: a rest, the end, or None."""
-    batch: list[_Work] = []
+    batch: list[Work] = []
     try:
         item = asked.get(timeout=wait_s)
-        while isinstance(item, _Work):
+        while isinstance(item, Work):
             if not item.is_cancelled:
                 batch.append(item)
             item = asked.get_nowait()
@@ -165,7 +147,7 @@ def _take(asked: _Queue, wait_s: float) -> "tuple[list[_Work], _Rest | object | 
     return batch, _END if item is None else item
 
 
-def _hand_back(batch: list[_Work]) -> None:
+def _hand_back(batch: list[Work]) -> None:
     for work in batch:  # not in the loop that waits, where `work` would keep the last caller alive
         work.hand_back()
 
@@ -175,33 +157,3 @@ def _synchronous(connection: Connection, is_full: bool | None, full: bool) -> bo
     if is_full is not full:
         connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
     return full
-
-
-def _commit(connection: Connection, batch: list[_Work], begin: Begin) -> None:
-    """Run a batch in one transaction; each member then has a result or a failure."""
-    begin(connection, any(work.writes for work in batch))
-    try:
-        for work in batch:
-            _do(connection, work, alone=len(batch) == 1)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _do(connection: Connection, work: _Work, alone: bool) -> None:
-    """Run one member of a batch in a savepoint of its own; a batch of one needs none."""
-    if alone:
-        work.result = work.do(connection)
-        return
-    if work.writes:
-        connection.execute("SAVEPOINT work")
-    try:
-        work.result = work.do(connection)
-    except Exception as error:  # noqa: BLE001  (passed to the caller)
-        work.failure = error  # only this caller fails; the rest of the batch is still committed
-        if work.writes:
-            connection.execute("ROLLBACK TO work")
-    if work.writes:
-        connection.execute("RELEASE work")

@@ -3,7 +3,7 @@
 import logging
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from planner_executor.graph.errors import LedgerError
@@ -13,7 +13,8 @@ from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import create_private, identity, write_ahead
 from planner_executor.graph.ledger.sqlite.migration import bring_up
 from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version
-from planner_executor.graph.ledger.sqlite.writer import Begin, Connect, Pulse, WriterThread, begin_at_once
+from planner_executor.graph.ledger.sqlite.transactions import Begin, begin_at_once
+from planner_executor.graph.ledger.sqlite.writer import Connect, Pulse, WriterThread
 
 LOGGER = logging.getLogger("planner_executor.ledger")
 
@@ -70,18 +71,21 @@ class SharedWriter(SharedThreads[Pulse]):
     """A writer thread that ends when this object is collected; `is_stale` says if its file is another one by now."""
 
     def __init__(
-        self, connect: Connect, pulse_s: float, begin: Begin = begin_at_once, is_stale: Callable[[], bool] = bool
+        self,
+        connect: Connect,
+        pulse_s: float,
+        begin: Begin = begin_at_once,
+        is_stale: Callable[[], bool] = bool,
+        kind: type[WriterThread] = WriterThread,
     ) -> None:
         super().__init__()
         self.is_stale, pulses = is_stale, self.pulses  # the thread must not refer to `self`
-        self.thread = WriterThread(
-            connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, begin
-        )
+        self.thread = kind(connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, begin)
         self.end(self.thread)
 
 
-MakeWriter = Callable[[], SharedWriter]
-"""Returns the writer of a database; it may read the file system."""
+MakeWriter = Callable[[], Awaitable[SharedWriter]]
+"""Returns the writer of a database."""
 
 _by_path: ByDatabase[SharedWriter] = ByDatabase()
 _resting: list[Callable[[], None]] = []

@@ -66,7 +66,7 @@ class Continued:
 
 @dataclass
 class Bench:
-    """a worker over a memory, and what it reported."""
+    """A worker over a memory, and what it reported."""
 
     memory: SharedWriter | None = None
     reports: list[Report] = field(default_factory=list)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.ledger.sqlite.writer import WriterThread, _Rest, _Serving, _Work, begin_at_once
+from planner_executor.graph.ledger.sqlite.transactions import Work, begin_at_once
+from planner_executor.graph.ledger.sqlite.writer import WriterThread, _Rest, _Serving
 
 
 def connect_to(path: Path | str) -> Callable[[], sqlite3.Connection]:
@@ -462,7 +463,7 @@ def test_a_connection_is_closed_when_a_rest_begins_and_until_it_is_over() -> Non
             return not self.set()  # type: ignore[func-returns-value]
 
     rest = _Rest(over=Fork())
-    served(Turns(_Work(rows), rest, _Work(rows)), connect)
+    served(Turns(Work(rows), rest, Work(rows)), connect)
 
     assert rest.over.is_set() and len(opened) == 2
 
@@ -474,7 +475,7 @@ def test_an_idle_thread_keeps_nothing_alive_that_was_asked_for() -> None:
     def work() -> Any:
         wanted = Wanted()
         found.append(weakref.ref(wanted))
-        return _Work(wanted)
+        return Work(wanted)
 
     def look() -> None:
         found.append(found[0]())
@@ -486,7 +487,7 @@ def test_an_idle_thread_keeps_nothing_alive_that_was_asked_for() -> None:
 
 
 def test_work_that_fails_alone_is_undone_and_the_next_has_a_transaction_of_its_own() -> None:
-    failing, reading = _Work(insert(1, fails=True)), _Work(rows)
+    failing, reading = Work(insert(1, fails=True)), Work(rows)
 
     served(Turns(failing, reading))
 
