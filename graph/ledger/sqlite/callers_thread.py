@@ -26,9 +26,9 @@ class CallersThread(WriterThread):
         self._pulse, self._pulse_s, self._begin = pulse, pulse_s, begin
         self._pulse_at = time.monotonic() + pulse_s
 
-    async def run(self, do: Callable[[Connection], Result], *, full: bool = False, writes: bool = True) -> Result:  # noqa: ARG002  (in memory there is nothing to survive)
+    async def run(self, do: Callable[[Connection], Result], **_: bool) -> Result:
         """Run `do` in a transaction and return its result."""
-        work, batch = Work(do, writes=writes), list[Work]()
+        work, batch = Work(do), list[Work]()
         with self._starting:
             if time.monotonic() >= self._pulse_at:
                 self._pulse_at = time.monotonic() + self._pulse_s
