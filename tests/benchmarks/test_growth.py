@@ -93,9 +93,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Calls]:
     for module in (large_work, record_loading):
         monkeypatch.setattr(module, "LARGE", FEW // 2)
     threading.settrace(calls.counter())
-    gc.freeze()  # collections would walk over all that the tests have imported
     yield calls
-    gc.unfreeze()
     threading.settrace(None)  # type: ignore[arg-type]
 
 
