@@ -30,6 +30,7 @@ def with_more_names(redactor: Redactor, cells: Iterable[bytes], brought: Iterabl
     if not redactor.names:
         return redactor
     found = {name.decode() for cell in cells for digest in DIGESTS for name in digest.findall(cell)}
+    # Latin-1 reads any bytes, and a digest is ASCII wherever it stands among them.
     found |= {name for cell in brought for name in DIGEST.findall(cell.decode("latin-1"))}
     more = {name: NAME + secrets.token_hex(8) for name in sorted(found)}
     return replace(redactor, names={**more, **redactor.names})

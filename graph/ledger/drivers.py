@@ -38,6 +38,7 @@ def _misspelt(address: str, _key: SealKey | None) -> RunStore:
     raise LedgerUnavailableError(shown_address(address), MISSPELT)
 
 
+# Each imports its driver when it is chosen: psycopg is an extra.
 DRIVERS: dict[str, Driver] = {IN_MEMORY: _in_memory, **dict.fromkeys(SCHEMES, _in_postgres)}
 """Address scheme, or whole address -> driver. Every other text is the path of an SQLite file, or is refused."""
 

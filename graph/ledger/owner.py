@@ -80,4 +80,5 @@ def _started(pid: int) -> str | None:
         return None
     fields = stat.rpartition(b")")[2].decode().split()
     # A zombie has ended, and waits for its parent alone.
+    # Counted behind the name, which may hold spaces and brackets: field 22 of the whole line.
     return None if fields[0] == "Z" else fields[19]

@@ -119,6 +119,8 @@ class Ownership:
             if lease in self.held:
                 del self.held[lease]
                 with suppress(LedgerError):  # best effort: without a release the lease expires by itself
+                    # Shielded: a second cancellation would leave the run to an owner that is done, until its lease
+                    # expires.
                     await asyncio.shield(self._table.release(lease))
 
     async def _own(self, attempt: Attempt[T], owner: str) -> tuple[Lease, T]:

@@ -6,7 +6,7 @@ MOST_BYTES = 512_000_000
 """More than any row holds: a small one that grows beyond it was made to fill the memory."""
 
 SMALL_BYTES = 16_384
-"""Smaller payloads are not packed: setting up zlib costs more than it saves."""
+"""Less is packed with a smaller window and less memory: to set up zlib for more would cost more than the packing."""
 
 
 def pack(data: bytes, dictionary: bytes) -> bytes:
@@ -22,6 +22,7 @@ def unpack(data: bytes, dictionary: bytes, most_bytes: int = MOST_BYTES) -> byte
     Raises:
         ValueError: They are no packed bytes, or too many.
     """
+    # The largest window reads what was packed with any.
     unpacker = zlib.decompressobj(wbits=-15, zdict=dictionary)
     try:
         found = unpacker.decompress(data, most_bytes)

@@ -38,6 +38,7 @@ def checked_events(database: str, key: SealKey | None, run: RunKey, found: Snaps
     rows, standing, _ = found
     if fault := fault_of(run.id, rows, standing.events, after):
         raise LedgerCorruptError(database, run.id, fault.seq, fault.why)
+    # Without the key of its seal a run is read all the same; only what is written to it is refused.
     if key is not None and key.id == standing.key and rows:
         broken = seal_fault(key, standing.key, standing.seal, rows[-1].link)
         if broken is not None:

@@ -59,6 +59,7 @@ class Tombstone(NamedTuple):
     def link_after(self, before: bytes) -> bytes:
         """Return the hash of this tombstone, if the one before it has the hash `before`."""
         content = [self.number, self.thread.hex(), self.first, self.heads, self.at, self.by, self.key]
+        # `default`: a cell of any type that was put there has to show as another hash, not as an exception.
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr)
         return sha256(before + text.encode("utf-8", "surrogateescape")).digest()
 

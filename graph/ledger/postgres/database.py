@@ -47,6 +47,7 @@ class Database(ThreadsUser[Shared]):
 
     async def do_behind_all(self, do: Callable[[Transaction], object]) -> None:
         """Run a function in a transaction behind all the work that was begun before, on whatever thread."""
+        # Each lane is done in order: what is last in all of them comes behind everything.
         for lane in range(LANES):
             await self._do(do, lane, full=False, writes=True)
 

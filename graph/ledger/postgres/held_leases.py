@@ -12,6 +12,7 @@ from planner_executor.graph.ledger.tables.families import BEGUN_ALIKE, held_back
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.transaction import Transaction
 
+# A division by zero ends the transaction without an answer being awaited, so a guess costs no round trip (decision 54).
 _AS_GUESSED = """SELECT 1 / count(*) FROM ledger_runs AS runs JOIN ledger_leases ON ledger_leases.run = runs.id
     JOIN ledger_events AS last ON last.run = runs.id AND last.seq = runs.events
     WHERE runs.id = %s AND runs.events = %s AND runs.key IS NOT DISTINCT FROM %s AND runs.seal IS NOT DISTINCT FROM %s

@@ -68,6 +68,8 @@ class PostgresLedger(SqlLedger):
         except LedgerError as error:
             if not isinstance(error.__cause__, psycopg.DataError):
                 raise
+            # The server cannot read the JSON of a damaged event; this names more runs, and their check names the
+            # damage.
             return await self._file.look(partial(other_runs, run=run, is_fork=is_fork, query=IF_DAMAGED), run.thread)
 
     async def _compacted(self, forms: Sequence[str]) -> list[str]:

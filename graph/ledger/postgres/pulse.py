@@ -69,6 +69,7 @@ class _Serving:
         if is_lost(self._connection):
             self._connection = self._server.connect()
         assert self._connection is not None
+        # A heartbeat that a crash of the server takes is followed by the next one.
         in_transaction(self._connection, f"{WRITES}; {LIMITS}; SET LOCAL synchronous_commit = off", do)
 
 

@@ -85,6 +85,7 @@ class Server:
             LedgerUnavailableError: The address cannot be read, or the tables are of a newer version.
             psycopg.Error: The server does not answer, or refuses.
         """
+        # Nothing is prepared: a pooler may give the next transaction to a connection that does not have it.
         connection = psycopg.connect(**parameters(self._address), autocommit=True, prepare_threshold=None)
         add_texts(connection)
         try:
@@ -109,6 +110,7 @@ def parameters(address: str) -> dict[str, Any]:
         fault = "the address has a parameter that PostgreSQL does not know, or is cut off"
     if fault is not None:
         raise LedgerUnavailableError(shown_address(address), fault) from None
+    # Behind what is given: in another encoding some texts of a run could not be sent.
     return {**DEFAULTS, **given, "client_encoding": "UTF8"}
 
 

@@ -100,6 +100,7 @@ class Transaction:
 
     def commit(self) -> None:
         """Commit; from here on a lost connection leaves the outcome open."""
+        # Only BEGIN waits where nothing was asked or told, and then there is nothing to send.
         if self.is_begun or len(self._waiting) > 1:
             self.is_committing = True
             self._send("COMMIT")
@@ -112,6 +113,7 @@ class Transaction:
         text, self._waiting = "; ".join([*self._waiting, statement]), []
         self.is_begun = True
         self._cursor.execute(text)
+        # The rows asked for are those of the last statement; the others travelled with it.
         while self._cursor.nextset():
             pass
         return self._cursor.fetchall() if self._cursor.description is not None else []

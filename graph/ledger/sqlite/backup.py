@@ -72,11 +72,13 @@ def _name(whole: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
+        # Only one can make a new file, so the name is taken before it is replaced.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         whole.replace(target)
 
 
 def _check(database: str, copy: Path) -> None:
+    # Immutable, or SQLite would lay a log and an index beside the copy to read it.
     with closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
         faults = [str(row[0]) for row in db.execute("PRAGMA quick_check")]
     if faults != ["ok"]:

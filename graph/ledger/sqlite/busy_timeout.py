@@ -37,6 +37,7 @@ class BusyTimeout:
         try:
             yield
         except sqlite3.OperationalError as error:
+            # The last byte: SQLite says in the others why it is busy.
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 self._in_vain_at = self._now_s()
             raise

@@ -35,6 +35,7 @@ def stored_payload(kind: str, text: str) -> str | bytes:
     Raises:
         UnicodeEncodeError: It holds half a surrogate pair.
     """
+    # An index of the database looks into payloads of these kinds, which only text lets it (decision 38).
     if len(text) < LEAST_BYTES or kind in TO_KNOW:
         return text
     data = text.encode()

@@ -43,6 +43,7 @@ class OpenFile:
         connection = Connection(self._path, wait_s)
         try:
             with self._busy_timeout.tried():
+                # First, so that a file of a newer release is left as it is.
                 check_version(connection, self._name)
                 write_ahead(connection, wait_s)
                 if done := bring_up(connection, self._path):

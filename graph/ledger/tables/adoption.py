@@ -28,6 +28,7 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
     for thread in {run.thread for run in runs}:
         if has_thread(tx, thread):
             raise thread_is_there(database, thread)
+    # Alone, as for a fork: the runs that arrive may make one family of two.
     lock_families(tx, alone=True)
     for run in runs:
         run_id, events = adopted_row(tx, run), run.events()

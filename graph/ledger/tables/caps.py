@@ -63,6 +63,7 @@ def enter(tx: Transaction, database: str, entries: Sequence[CapEntry]) -> None:
 
 def _take_turns(tx: Transaction, database: str, use: CapUse) -> None:
     for rate in use.turns:
+        # There before it is locked: a lock on a row that is missing holds nobody back.
         tx.tell(_FIRST_TURN, rate.name)
         (last, now), *_ = tx.ask(_TURN, rate.name)
         check_turn(database, rate, rate.wait_s(last, now))
@@ -72,12 +73,14 @@ def _take_turns(tx: Transaction, database: str, use: CapUse) -> None:
 def _count(tx: Transaction, database: str, call: str, cap: DayCap, amount: float) -> None:
     now = tx.now()
     until = cap.until(now)
-    of_it, over = (cap.name, cap.user, until), min(until, now - KEPT_S)
+    of_it = (cap.name, cap.user, until)
+    # The first call of a day makes room for it, so that no task of its own has to.
     if tx.ask(_OPEN, *of_it):
-        _forget(tx, over)
+        _forget(tx, now - KEPT_S)
     (used,), *_ = tx.ask(_HELD, *of_it)
     check_day(database, cap, used, amount, now)
     tx.tell(_ADD, amount, *of_it)
+    # By call: the correction that follows the outcome knows no day, and finds here which one was counted.
     tx.tell(_NOTE, call, *of_it, amount)
 
 

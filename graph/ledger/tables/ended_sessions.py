@@ -21,6 +21,7 @@ class SqlEndedSessions:
         """Keep a session, and drop those whose time is over."""
 
         def write(tx: Transaction) -> None:
+            # On a server `IF NOT EXISTS` fails in one of two transactions that make a table at once, hence the lock.
             if not tx.one(IS_THERE, NAMED):
                 lock(tx, MAKING)
                 tx.tell(_TABLE)

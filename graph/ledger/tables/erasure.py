@@ -58,6 +58,7 @@ def _write(tx: Transaction, writer: EventWriter, run: RunKey, erasure: Erasure, 
         tx.tell(_ERASE, tx.stored_payload(row.kind, row.payload), row.salt, head.run_id, seq)
     renew_uses(tx, head.run_id)
     renew_effects(tx, head.run_id)
+    # Before the event is written, which brings the index up to date: its row is then made of the changed events.
     writer.index.forget(tx, head.run_id)
     writer.write(tx, head, [redacted])
 
@@ -65,6 +66,7 @@ def _write(tx: Transaction, writer: EventWriter, run: RunKey, erasure: Erasure, 
 def _replace_artifacts(tx: Transaction, old: Mapping[str, tuple[Artifact, str]]) -> None:
     """Put the new artifacts in the place of the old; one that a run of another thread names stays beside it."""
     put_artifacts(tx, [(artifact.id, text) for artifact, text in old.values()])
+    # What the runs of the thread name was noted anew above, so what is left of an old one is named elsewhere.
     remove_unused(tx, old.keys())
 
 

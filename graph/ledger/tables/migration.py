@@ -16,4 +16,5 @@ def bring_on(tx: Transaction, database: str) -> None:
     tx.script(f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
     note_all_uses(tx)
     renew_families(tx)
+    # Earlier versions gave standing approvals for any length of time.
     shorten(tx, database, time.time() + LONGEST_S)

@@ -69,6 +69,7 @@ def _change(tx: Transaction, run_id: int, before: RunSummary, after: RunSummary)
         return False
     names = changed(before, after)
     columns = ", ".join(f"{name} = %s" for name in names)
+    # A server answers with the commit alone: its None counts as a row that was there.
     return tx.tell(f"UPDATE ledger_index SET {columns} WHERE run = %s", *stored(after, names), run_id) != 0
 
 

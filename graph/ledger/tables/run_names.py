@@ -18,6 +18,7 @@ def runs_named(tx: Reader, name: str) -> list[RunKey]:
         return [RunKey(name, last)]
     if not name:
         return []
+    # A range up to the highest code point, and not LIKE, which would read `%` and `_` in a name.
     return [RunKey(*row) for row in tx.ask(_PREFIXED, name, name + chr(0x10FFFF), CANDIDATES)]
 
 

@@ -29,6 +29,7 @@ TOP = """max(coalesce((SELECT max(id) FROM ledger_runs), 0),
 _ID = either("id, ", "")
 _NEXT_ID = either(f"{TOP} + 1, ", "")
 """A server counts by itself, and gives no number twice."""
+# `WHERE true`: behind a SELECT without WHERE, SQLite may take the ON of ON CONFLICT for that of a join.
 _OPEN = f"""INSERT INTO ledger_runs ({_ID}thread, n) SELECT {_NEXT_ID}%s, {_NEXT_NUMBER} WHERE true
     ON CONFLICT DO NOTHING RETURNING n, id"""
 _ADOPT = f"""INSERT INTO ledger_runs ({_ID}thread, n, events, key, seal) VALUES ({_NEXT_ID}%s, %s, %s, %s, %s)

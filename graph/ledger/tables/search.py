@@ -83,6 +83,7 @@ def waiting_count(tx: Reader, wanted: WaitingFilter) -> int:
 
 
 def _wanted(wanted: WaitingFilter) -> tuple[str, list[object]]:
+    # `asks` is a list in JSON: with its quotes a name is not found within a longer one.
     asks = " OR ".join([_ASKS] * len(wanted.asks))
     parts = ["waits_for = %s", *([f"({asks})"] if asks else []), *([_TOLD] * len(wanted.words))]
     return " AND ".join(parts), [PERSON, *(f'"{name}"' for name in wanted.asks), *wanted.words]
