@@ -60,6 +60,7 @@ class BoundTool:
             is_direct: `is_direct`, if it is known: to find out takes longer than the rest.
             prove: Is called right before the tool, and may refuse the call; its proof is asked on the tool's thread.
         """
+        # LangChain would drop arguments of these names without a word, so its invocation is left out.
         if self._function is not None and SWALLOWED & set(args):
             returned = await self._made(partial(self._function, **args), prove)
             # LangChain's `artifact` is for programs beside the model: a plan works on the content.
@@ -193,4 +194,5 @@ def _from_function(function: Any) -> BaseTool:
 def _is_awaitable(tool: BaseTool) -> bool:
     if isinstance(tool, StructuredTool | Tool):
         return tool.coroutine is not None
+    # `BaseTool._arun` is a coroutine too, but one that only hands the call to a thread.
     return iscoroutinefunction(type(tool)._arun) and type(tool)._arun is not BaseTool._arun

@@ -174,6 +174,7 @@ class CallPreviews:
             LedgerError: The intent cannot be written, so nothing may leave.
         """
         await self._run.clock.sleep(self._run.turns.wait_s(begun.tool))
+        # Under a key of its own: the call itself counts once more when it is made.
         use = self._run.caps.of_tool(begun.tool, digest([begun.key, "preview"]))
         intent = Draft(CallPreviewed(previews=(begun,)), begun.place.partition("[")[0])
         append, lease = self._run.ledger.append, self._run.lease

@@ -19,6 +19,7 @@ def error_of(words: str) -> str:
 def failure_words(failure: BaseException) -> str:
     """Return the message of an exception, with its type unless the message is written for users; keys are removed."""
     said = fault_messages(failure) if isinstance(failure, ValidationError) else str(failure)
+    # Half a surrogate pair in a message would keep the failure from being recorded.
     words = without_secrets(said).encode(errors="replace").decode()
     if words and isinstance(failure, ToolException | AgentError):
         return words

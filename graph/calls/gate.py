@@ -106,6 +106,7 @@ class CallGate:
         # Before the call may be held: another preview than people saw is a reason to hold it.
         previewed = await self.previews.due(call)
         approval, replies = await self._held.hold(call, step, previewed), await self._asked.replies(call)
+        # After all that may hold the call: one that waits for a person takes nothing of the budget.
         self.run.meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self.run.record.spending.begun
         )

@@ -16,6 +16,7 @@ class Tally:
 
     def note(self, sequence: int, drafts: Sequence[Draft]) -> None:
         """Count events that are on record up to this sequence number."""
+        # Of two writes that are under way at once, the later one may be noted first.
         self.sequence = max(self.sequence, sequence)
         for draft in drafts:
             if draft.step is not None:
