@@ -89,6 +89,7 @@ def _check_symbols(expression: str) -> None:
 
 def _plain(value: object, expression: str) -> Number:
     if isinstance(value, float) and math.isfinite(value):
+        # From 2**53 on a float stands for several integers, and must not look like an exact one.
         return int(value) if value.is_integer() and abs(value) < _EXACT_FLOAT else value
     if isinstance(value, int):
         return value
@@ -104,6 +105,8 @@ def _error_text(error: BaseException) -> str:
 
 
 def _power(base: Number, exponent: Number) -> Number:
+    # Before it is computed, which may take for ever. The estimate is up to twice the bits (2 has two); `_bounded` is
+    # exact.
     if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MOST_BITS * 2:
         raise TooLargeError("the power is too large")
     result: Number = base**exponent
@@ -118,6 +121,7 @@ def _divide(left: Number, right: Number) -> Number:
 
 
 def _round(value: Number, digits: int = 0) -> Number:
+    # To round an integer Python computes the power of ten.
     if abs(digits) > _MOST_DIGITS_ROUNDED:
         raise TooLargeError(f"round takes at most {_MOST_DIGITS_ROUNDED} digits")
     return round(value, digits)

@@ -20,6 +20,7 @@ def json_pieces(text: str) -> Iterator[tuple[str, dict[str, Any] | list[Any] | N
     [('Brief: ', None), ('{"summary": "x"}', {'summary': 'x'}), (' end', None)]
     """
     written, position = 0, 0
+    # Bounded, since each try may read the rest of the text: many brackets would take quadratic time.
     for _ in range(_MOST_TRIES):
         match = _START.search(text, position)
         if match is None:

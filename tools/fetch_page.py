@@ -50,6 +50,7 @@ def fetch_page(guard: Guard | None = None, bounds: FetchBounds | None = None) ->
 
     async def fetch(url: str, start: int = 0, max_characters: int = 20_000) -> dict[str, Any]:
         answer = await _fetched(url, guard, bounds)
+        # A cancelled call does not wait for the process that reads the page: its own bounds end it.
         page = await anyio.to_thread.run_sync(read_page, answer, abandon_on_cancel=True)
         return _part(str(answer.url), page, start, max_characters)
 
@@ -66,6 +67,7 @@ def fetch_page(guard: Guard | None = None, bounds: FetchBounds | None = None) ->
         metadata=declare(
             "external",
             idempotent=True,
+            # Later than the limits within, which say what took so long.
             timeout_s=bounds.seconds + EXTRACTION_S + _MARGIN_S,
             trusted=False,
             free_args=("start", "max_characters"),

@@ -101,6 +101,8 @@ def matches(path: Sequence[str], pattern: Sequence[str]) -> bool:
     >>> matches(("logs", "app", "app.log"), ("**", "app.lo?")), matches(("logs", "app.log"), ("*.log",))
     (True, False)
     """
+    # All places that can be reached are followed at once: one way after the other takes exponential time with many
+    # `**`.
     reached = {0}
     for part in path:
         reached = _past_stars(reached, pattern)

@@ -33,6 +33,8 @@ class QueryCsvArgs(ToolArgs):
 
 def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
     """Return the tool over some folders; the first that has the file is taken."""
+    # The query's own limit comes first, which says how to ask for less; then that of its process, then that of the
+    # call.
     bounds = Bounds(time_s=time_s + 5, memory_bytes=1_500_000_000)
 
     def ask(

@@ -37,6 +37,8 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
     ) -> dict[str, Any]:
         root = root_containing(roots, path)
         try:
+            # The folder's handle and a name in it, and no open file as for other tools: SQLite opens paths only
+            # (decision 14).
             with root.place(path) as place:
                 root.check_own(place)
                 request = {"folder": place.folder, "name": place.name, "sql": sql or _SCHEMA, "params": params or []}

@@ -128,6 +128,7 @@ def _as_json(value: Any) -> str:
 
 def _json_default(value: Any) -> Any:
     if isinstance(value, set | frozenset):
+        # In one order, so that the same code gives the same value.
         return sorted(value, key=repr)
     if isinstance(value, date | time):
         return value.isoformat()

@@ -46,6 +46,7 @@ def write_report(workspace: Path) -> BaseTool:
         data = _encoded(report.markdown, path)
         with written(path):
             may_replace = overwrite or own.has(path)
+            # A person's file with this very content is not noted, or a later report would replace it unasked.
             if may_replace or not root.has(path):
                 own.note(path, data)
             write(root, path, data, overwrite=may_replace)

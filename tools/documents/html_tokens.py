@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+# Atomic and possessive: a tag that is never closed is read once, and not again from each of its characters.
 _TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]*)(?>=\s*"[^"]*"|=\s*'[^']*'|[^>])*+>""")
 _RAW = {
     name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style", "noscript", "template", "iframe")
@@ -26,6 +27,7 @@ def html_tokens(text: str) -> Iterator[Token]:
     """Yield words and tags in order; comments and the content of scripts and styles are left out."""
     position, line, seen = 0, 1, 0
     while position < len(text):
+        # From the last token on: counted from the start each time, a long page would take quadratic time.
         line, seen = line + text.count("\n", seen, position), position
         if text[position] != "<":
             end = _or_end(text.find("<", position), text)

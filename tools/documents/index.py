@@ -14,12 +14,14 @@ _SCHEMA = """
 CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, names,
     tokenize = 'porter unicode61 remove_diacritics 2')
 """
+# FTS5 gives the best passage the lowest number.
 _RANKED = """
 SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2, 1.0)
 FROM passages WHERE passages MATCH ? ORDER BY 2 DESC LIMIT 300
 """
 _HOLDING = "SELECT rowid FROM passages WHERE passages MATCH ?"
 
+# At half the score of the best, other documents came in with passages that had little to do with the query.
 _GOOD = 0.85
 _WEIGHT_OF_COVERAGE = 10.0
 _WORDS_OF_A_STATEMENT = 8
@@ -79,6 +81,7 @@ class PassageIndex:
 
     def _follow(self, documents: dict[str, Document]) -> None:
         """Bring the index in step with the documents, touching only those that changed."""
+        # By identity: the library returns the same object until the file changes.
         stale = [source for source, (document, _) in self._rows.items() if documents.get(source) is not document]
         new = [document for source, document in documents.items() if source not in self._rows or source in stale]
         if not stale and not new:

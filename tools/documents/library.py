@@ -86,6 +86,7 @@ class Library:
         return file
 
     def _refresh(self) -> tuple[tuple[Document, ...], dict[str, str]]:
+        # Begun anew, so that files that are gone are forgotten.
         known, self._read = self._read, {}
         skipped: dict[str, str] = {}
         enough = time.monotonic() + _LONGEST_LOOK_S
@@ -96,6 +97,7 @@ class Library:
             try:
                 found = self._read[source] = self._read_again(source, self.file(source), known.get(source), enough)
             except (PathRefused, SourceNotReadable) as error:
+                # A file's name may be no UTF-8, and half a surrogate pair cannot be recorded.
                 skipped[_printable(source)] = error.reason
                 continue
             if isinstance(found[1], SourceNotReadable):
@@ -118,6 +120,7 @@ class Library:
         try:
             return stamp, load(source, file, self._pdf_bounds)
         except SourceNotReadable as error:
+            # Kept with its stamp: a file that cannot be read is tried again only once it has changed.
             return stamp, error
 
 

@@ -35,6 +35,7 @@ def pages(handle: int) -> dict[str, Any]:
             if left < 0:
                 raise Fault(f"it holds more than {MOST_CHARACTERS} characters")
         title = reader.metadata.title if reader.metadata else None
+    # A damaged file makes the library stumble over what it has read, and not only with errors of its own.
     except (PyPdfError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         said = " ".join(str(error).split())[:300] or type(error).__name__
         raise Fault(f"broken or locked PDF ({said})") from error

@@ -141,6 +141,7 @@ class _Reader:
         match = _ITEM.match(line)
         if match is None or (len(match[1]) >= 4 and not self.in_list and self.markup):
             return None
+        # As in CommonMark only a list from 1 on may begin within a paragraph: a line may happen to begin with a year.
         return None if self.block == "paragraph" and match[3] not in (None, "1") else match
 
     def _start(self, number: int, line: str) -> None:

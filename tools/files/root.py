@@ -108,6 +108,7 @@ class Root:
         try:
             with self.place(path) as place:
                 self.check_own(place)
+                # Not blocking: a pipe put in the file's place would hold the call until somebody writes to it.
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
                 stream = os.fdopen(os.open(place.name, flags, dir_fd=place.folder), "rb")
         except FileNotFoundError as error:
@@ -145,6 +146,7 @@ class Root:
         except (NoSuchFile, OSError):
             return
         wanted = PurePosixPath(pattern).parts
+        # Closed here and not some time later: a walk that is broken off holds folders open.
         with closing(_walk(handle, ())) as every:
             yield from (found for found in islice(every, MOST_FILES) if matches(found.path.split("/"), wanted))
 

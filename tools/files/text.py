@@ -4,6 +4,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
+# The mark of UTF-32 begins as that of UTF-16 does, so it is tried before.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),

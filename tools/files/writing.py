@@ -46,6 +46,7 @@ def write(root: Root, path: str, content: bytes, *, overwrite: bool) -> Outcome:
             return "unchanged"
         if not overwrite:
             raise FileNotWritten(path, EXISTS)
+        # Without set-user-id and the like: nobody has given what a tool writes another person's rights.
         _put(place, content, stat.S_IMODE(there.st_mode) & 0o777)
         return "replaced"
 
@@ -134,6 +135,7 @@ def move(root: Root, path: str, to: str) -> None:
             root.check_own(source)
             _check_case(target)
             _carry(source, target)
+        # One file under both names: an earlier move was broken off between `os.link` and `os.unlink`.
         elif old.st_nlink == 2 and os.path.samestat(old, new):
             os.unlink(source.name, dir_fd=source.folder)
         else:
@@ -151,6 +153,7 @@ def _put(place: Place, content: bytes, replaced_mode: int | None) -> None:
             stream.flush()
             if replaced_mode is not None:
                 os.fchmod(stream.fileno(), replaced_mode)
+            # Before it gets its name, which after a power cut must not stand for half of it.
             os.fsync(stream.fileno())
         if replaced_mode is None:
             _carry(fresh, place)
@@ -170,15 +173,18 @@ def _carry(source: Place, target: Place) -> None:
     """
     folders = {"src_dir_fd": source.folder, "dst_dir_fd": target.folder}
     try:
+        # A link fails if the name is taken; a rename would replace that file.
         os.link(source.name, target.name, follow_symlinks=False, **folders)
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:
             raise
+        # The name was free a moment ago; without hard links nothing makes sure that it still is.
         os.rename(source.name, target.name, **folders)  # noqa: PTH104  (a Path knows no folder handles)
         return
     try:
         os.unlink(source.name, dir_fd=source.folder)
     except OSError:
+        # One of the names has to go: with two the file would be refused from now on.
         os.unlink(target.name, dir_fd=target.folder)
         raise
 
@@ -189,6 +195,7 @@ def _holds(place: Place, there: os.stat_result, content: bytes) -> bool:
         return False
     handle = os.open(place.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=place.folder)
     with os.fdopen(handle, "rb") as stream:
+        # One byte more: it may have grown since its size was looked at.
         return stream.read(len(content) + 1) == content
 
 
@@ -213,6 +220,7 @@ def _is_same_place(one: Place, other: Place) -> bool:
 
 
 def _folded(name: str) -> str:
+    # Twice, since folding may leave a text that is not in normal form.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

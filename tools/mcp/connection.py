@@ -100,6 +100,7 @@ class Connection:
         try:
             return await session.call(offer.tool, args, listener)
         except InputNeeded as needed:
+            # The person has answered other questions, so these are put to one.
             if needed.questions != replies.questions:
                 raise
             return await session.call(offer.tool, args, listener, replace(replies, state=needed.state))

@@ -131,6 +131,7 @@ class McpServers:
     async def _opened(self) -> list[tuple[Connection, list[Offer]]]:
         connections = [Connection(server, self._start_timeout_s) for server in self._servers]
         await asyncio.to_thread(import_module, "mcp")  # a second's work that no server's time is spent on
+        # Known before they are open: if one cannot be opened, the others are left too.
         self._offered = [(connection, []) for connection in connections]
         try:
             async with asyncio.TaskGroup() as group:
@@ -150,5 +151,6 @@ class McpServers:
             self._offered = []
 
     async def _aleave(self) -> None:
+        # Programs were started here, and a cancellation must not leave them behind.
         with CancelScope(shield=True):
             await asyncio.to_thread(self._leave)

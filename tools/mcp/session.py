@@ -56,6 +56,7 @@ class Session:
         Raises:
             McpUnavailable: It cannot be started or reached in time.
         """
+        # Shielded: one caller that is cancelled must not cancel the start for the others.
         return await asyncio.shield(self._ready)
 
     async def end(self) -> None:
@@ -81,6 +82,7 @@ class Session:
         cursor: str | None = None
         client = await self.begun()
         try:
+            # Bounded: a server may name another page for ever.
             for _ in range(MAX_PAGES):
                 page = await client.list_tools(params=PaginatedRequestParams(cursor=cursor))
                 found = {**{tool.name: tool for tool in page.tools}, **found}

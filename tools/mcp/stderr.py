@@ -40,6 +40,7 @@ class StandardError:
 
     def _read(self, end: int) -> None:
         with os.fdopen(end, "rb") as pipe:
+            # Bounded, as a server may never end a line.
             while line := pipe.readline(LINE_BYTES):
                 words = _printable(self._server.hide(line.decode(errors="replace")).strip())
                 if words:

@@ -44,6 +44,7 @@ def fill(value: Any, environment: Mapping[str, str], name: str = "") -> Filled:
 def hide(value: Any, secrets: Iterable[str]) -> Any:
     """Return JSON with each secret replaced by `***`."""
     if isinstance(value, str):
+        # The longest first: one may be a part of another, whose rest would be left to read.
         for secret in sorted(secrets, key=len, reverse=True):
             value = value.replace(secret, "***")
         return value
@@ -68,6 +69,7 @@ def _fill_text(text: str, environment: Mapping[str, str], name: str) -> Filled:
 
     whole = VARIABLE.sub(filled, text)
     if SECRET_NAME.search(name):
+        # Each word too: of `Bearer ...` a server may repeat the second alone.
         secrets.update((whole, *whole.split()))
     return Filled(whole, frozenset(missing), frozenset(each for each in secrets if len(each) >= SECRET_CHARACTERS))
 

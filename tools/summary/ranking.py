@@ -21,6 +21,7 @@ _GOOD = 0.5
 _BONUS_ONE_LINE = 1.15
 _MALUS_LEANING = 0.75
 _MALUS_NO_END = 0.6
+# A sentence that begins with one of these rests on the sentence before it, which may not be chosen.
 _LEANS_BACK = frozenset(
     {"it", "its", "this", "that", "these", "those", "they", "he", "she", "but", "and", "so", "then"}
 )

@@ -110,6 +110,7 @@ def _widened(kind: Kind, cell: str) -> Kind:
 
 def _records(text: str, delimiter: str, header: bool) -> Iterator[list[str]]:
     """Yield the records, without empty lines and without a header."""
+    # Python's own limit of 128 KB a cell is for files of any size; this one is bounded as a whole.
     csv.field_size_limit(MOST_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:

@@ -42,8 +42,10 @@ def query(folder: int, name: str, sql: str, params: Sequence[Param], limit: int,
     wanted, held = _identity(name), _open_files()
     try:
         file = f"file:{quote(name)}?{_mode(name)}"
+        # Half of the time at most, so that it is left to say that the file is locked.
         wait_s = min(5.0, time_s / 2)
         with closing(sqlite3.connect(file, uri=True, timeout=wait_s, isolation_level=None)) as connection:
+            # With the first statement SQLite opens the file and what lies beside it.
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             _check_opened(name, wanted, _open_files() - held)
             return select(connection, sql, params, limit, time_s)
@@ -74,6 +76,7 @@ def _mode(name: str) -> str:
         os.close(handle)  # this process holds no lock yet that closing could lose
     if not header.startswith(_MAGIC):
         raise Fault("it is not an SQLite database; read_file or query_csv may read it")
+    # Byte 18 says whether the file has a write-ahead log.
     if header[18] == _WAL and not _has_content(f"{name}-wal"):
         return "mode=ro&immutable=1"
     return "mode=ro&readonly_shm=1"

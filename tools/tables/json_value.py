@@ -1,6 +1,7 @@
 """A JMESPath expression over a JSON file, or one of JSON lines. Runs in a child process."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import jmespath
@@ -42,10 +43,10 @@ def _parsed(text: str) -> Any:
         raise Fault("the file is nested too deeply") from error
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
-        try:
-            return [_loaded(line) for line in lines if len(lines) > 1] or _loaded(text)
-        except ValueError:
-            raise Fault(f"the file is not JSON: {error}") from error
+        with suppress(ValueError):
+            if len(lines) > 1:
+                return [_loaded(line) for line in lines]
+        raise Fault(f"the file is not JSON: {error}") from error
 
 
 def _loaded(text: str) -> Any:

@@ -22,6 +22,7 @@ _READING = {"SELECT", "WITH", "VALUES"}
 _BEFORE = re.compile(r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$))*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+# Both reach out of the database: one loads a library, the other takes the address of code.
 _DENIED_FUNCTIONS = {"load_extension", "fts3_tokenizer"}
 _PRAGMAS = {"data_version", "table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list"}
 _LIMITS = {
@@ -85,6 +86,7 @@ def select(
 def _guard(connection: sqlite3.Connection, deadline: float) -> None:
     """Restrict the connection to reading, until the deadline."""
     connection.text_factory = _text
+    # The file may be made by a stranger: its views must not call what has an effect, and damaged cells have to show.
     for pragma in ("query_only=ON", "trusted_schema=OFF", "cell_size_check=ON", "temp_store=MEMORY", "mmap_size=0"):
         connection.execute(f"PRAGMA {pragma}")
     for limit, most in _LIMITS.items():

@@ -17,6 +17,7 @@ Kind = Literal[
     "reserved",
 ]
 
+# Where clouds hand credentials to their machines; some of these lie in ranges that anybody may use.
 _METADATA = {
     ip_address(address)
     for address in (
@@ -32,6 +33,7 @@ _METADATA = {
         "fd20:ce::254",
     )
 }
+# The first that holds an address says its kind, so a narrower range stands before a wider one.
 _NETWORKS: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     ("unspecified", ("0.0.0.0/8", "::/128")),
     ("loopback", ("127.0.0.0/8", "::1/128")),

@@ -21,7 +21,9 @@ from planner_executor.tools.web.urls import checked_url
 SECONDS = 30.0
 MOST_BYTES = 1_000_000
 
+# By these a server says that it did not do what it was asked for; after any other failure it may have done it.
 _NOT_DONE = (307, 308, 400, 401, 403, 404, 405, 410, 413, 415, 422, 428, 429)
+# What was asked for is done, and its result stands elsewhere; a request with an effect follows no redirect.
 _DONE_ELSEWHERE = (301, 302, 303)
 _TELLING = ("content-length", "etag", "last-modified", "link", "location", "retry-after")
 _LONGEST_HEADER = 1000

@@ -50,6 +50,7 @@ class Tavily:
             NoAnswerError: It was not reached, refused, or sent no list of results.
         """
         key = self.key.get_secret_value()
+        # No header can carry such a key, and the client's error would show it.
         if not key.isascii() or not key.isprintable():
             raise NoAnswerError(*_REASONS[401], may_pass=False)
         try:

@@ -61,6 +61,7 @@ async def guarded(guard: Guard) -> AsyncIterator[GuardedTransport]:
 
 def request_for(method: str, url: httpx.URL, headers: Mapping[str, str], content: bytes | None = None) -> httpx.Request:
     """Return a request without cookies or credentials from the environment."""
+    # All else is bounded by `within`, once for all redirects together.
     timeout = httpx.Timeout(None, connect=_CONNECT_S).as_dict()
     return httpx.Request(method, url, headers={**_HEADERS, **headers}, content=content, extensions={"timeout": timeout})
 
