@@ -367,7 +367,10 @@ class _Known(NamedTuple):
         if isinstance(part, Reference):
             return part.value_in(self.results, self.allowance)
         found = part.value_in(self.params)
-        self.allowance.hold(found)
+        try:
+            self.allowance.hold(found)
+        except ExpressionError as error:
+            raise UnresolvedReferenceError(str(part), str(error)) from error
         return found
 
 
