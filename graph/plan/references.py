@@ -56,7 +56,7 @@ class Reference(NamedTuple):
     @property
     def steps(self) -> tuple[str, ...]:
         """The steps whose results it uses."""
-        used = roots_of(self.expression) if self.expression else None
+        used = roots_of(self.expression)
         return used.results if used is not None else (self.step,)
 
     @property
@@ -84,8 +84,7 @@ class Reference(NamedTuple):
 
     def renamed(self, names: Mapping[str, str]) -> "Reference":
         """Return the reference with the ids of its steps replaced."""
-        expression = with_names(self.expression, names) if self.expression else ""
-        return self._replace(step=names.get(self.step, self.step), expression=expression)
+        return self._replace(step=names.get(self.step, self.step), expression=with_names(self.expression, names))
 
     def value_in(self, results: Mapping[str, JsonValue], allowance: Allowance | None = None) -> JsonValue:
         """Return the referenced value.
@@ -214,7 +213,7 @@ def _moved(text: str, moves: Mapping[str, str]) -> str:
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
     """Return every reference in the string values of `value`, in order, one for each step; keys are not searched."""
-    found = (piece for text in texts_in(value) if "{" in text for piece in pieces(text) if isinstance(piece, Reference))
+    found = (piece for text in texts_in(value) for piece in pieces(text) if isinstance(piece, Reference))
     return tuple(piece._replace(step=step) for piece in found for step in piece.steps)
 
 
@@ -243,8 +242,7 @@ def is_read_anew(value: JsonValue, steps: Collection[str]) -> bool:
         steps: The ids of the plan's steps.
     """
     for text in texts_in(value):
-        # A chain of fields was read so before as well.
-        found = (piece for piece in pieces(text) if isinstance(piece, Reference) and not piece.is_chain)
+        found = (piece for piece in pieces(text) if isinstance(piece, Reference))
         is_new = any(piece.expression or piece.fault is not None for piece in found)
         if is_new or any(not {*braces.names}.isdisjoint(steps) for braces in bare_names(text)):
             return True
@@ -266,9 +264,7 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    parts = pieces(text)
-    named = (part if isinstance(part, str) else part.renamed(names) for part in parts)
-    return text if parts == (text,) else join_pieces(named)
+    return join_pieces(part if isinstance(part, str) else part.renamed(names) for part in pieces(text))
 
 
 def without(value: JsonValue, steps: Collection[str]) -> JsonValue:

@@ -141,6 +141,12 @@ def test_a_revision_keeps_the_parameters_and_cannot_change_them() -> None:
     new = {"id": "b", "objective": "o", "tool": "mail", "args": {"to": "{param.who}!"}}
 
     revised = read_revision({"keep": ["a"], "steps": [new]}, current, [], {"mail": MAIL}).plan
+    repeated = read_revision(
+        {"keep": ["a"], "steps": [new], "params": {"who": {"value": "ann", "label": "user"}}},
+        current,
+        [],
+        {"mail": MAIL},
+    )
     changed = read_revision(
         {"keep": ["a"], "steps": [new], "params": {"who": {"value": "eve", "label": "user"}}},
         current,
@@ -149,6 +155,7 @@ def test_a_revision_keeps_the_parameters_and_cannot_change_them() -> None:
     )
 
     assert revised is not None and revised.by_id["b"].fixed_args() == {"to": "ann!"}
+    assert repeated.plan == revised
     assert [issue.field for issue in changed.issues] == ["params"]
 
 

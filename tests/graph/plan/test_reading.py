@@ -36,11 +36,11 @@ def test_a_fault_of_a_step_is_at_its_place() -> None:
     assert ("b", "checks[1]") in [fault[:2] for fault in faults]
 
 
-def test_a_step_as_a_whole_may_be_too_deep() -> None:
+def test_a_step_as_a_whole_may_be_too_deep_and_then_no_field_of_it_is_read() -> None:
     deep: Any = 1
     for _ in range(120):
         deep = [deep]
-    faults = issues({"steps": [{"id": "a", "objective": "o", "gather": deep}]})
+    faults = issues({"steps": [{"id": "a", "objective": "o", "gather": deep, "unknown": 1}]})
     assert [fault[:1] for fault in faults] == [("a",)] and "nested deeper" in faults[0][2]
 
 

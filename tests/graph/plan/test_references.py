@@ -14,8 +14,10 @@ from planner_executor.graph.errors import UnresolvedReferenceError
 from planner_executor.graph.plan.expressions import MAX_CHARACTERS
 from planner_executor.graph.plan.reference_spans import spans
 from planner_executor.graph.plan.references import (
+    SKIPPED,
     Reference,
     escape_references,
+    is_read_anew,
     join_pieces,
     needs_evaluation,
     pieces,
@@ -380,6 +382,77 @@ def test_a_reference_that_doubles_at_every_part_fails_in_words() -> None:
     assert Reference("a", path).fault is None
     with pytest.raises(UnresolvedReferenceError, match="refer to a smaller part"):
         resolve(f"{{a_result{path}}}", {"a": "x"})
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_whole"),
+    [
+        (Reference("a", ""), True),
+        (Reference("b", ""), False),
+        (Reference("a", ".x"), False),
+        (Reference("a", "", "length(a_result)"), False),
+    ],
+)
+def test_only_a_bare_reference_stands_for_the_whole_result(reference: Reference, is_whole: bool) -> None:
+    assert reference.is_whole("a") is is_whole
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{a_result}", None),
+        ("{a_result.x}", None),
+        ("{a_result || c_result}", None),
+        ("{a_result || b_result}", 2),
+        ("{[a_result, b_result]}", [None, 2]),
+        ("{a_result} and {b_result}", "null and 2"),
+    ],
+)
+def test_a_skipped_result_is_null_and_so_is_each_part_of_it(text: str, expected: Any) -> None:
+    assert resolve(text, {"a": SKIPPED, "b": 2, "c": SKIPPED}) == expected
+
+
+@pytest.mark.parametrize("path", [".a", "[0]", ".a" * (MAX_CHARACTERS // 2)])
+def test_a_part_of_a_text_fails_for_being_one_however_long_its_path(path: str) -> None:
+    with pytest.raises(UnresolvedReferenceError, match="the result is text, which has no fields"):
+        resolve(f"{{t_result{path}}}", RESULTS)
+
+
+@pytest.mark.parametrize("text", ["{s_result.}", "{s_result.items[}", "{list_result | }"])
+def test_what_is_no_expression_has_no_value(text: str) -> None:
+    with pytest.raises(UnresolvedReferenceError, match="is not a JMESPath"):
+        resolve(text, RESULTS)
+
+
+@pytest.mark.filterwarnings("ignore:deprecated string literal syntax")
+def test_a_literal_without_quotes_is_read_as_the_library_reads_it() -> None:
+    reference = Reference("s", ".items[?url == `u1`]")
+
+    assert reference.fault is None
+    assert reference.value_in(RESULTS) == [{"url": "u1"}]
+
+
+@pytest.mark.parametrize("reference", [Reference("a", ".b" * 2_000), Reference("a", "", f"length({'a' * 4_000})")])
+def test_the_fault_of_a_long_reference_is_short(reference: Reference) -> None:
+    assert "} is longer than 2000 characters" in str(reference.fault)
+    assert len(str(reference.fault)) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "is_new"),
+    [
+        ("{a_result.b}", False),
+        ("{a_result[?b]}", False),
+        ("{a_result.b} {c", False),
+        ("{length(a_result)}", True),
+        ("{a_result[?b]} {length(a_result)}", True),
+        ("{a_result.b} {a_result.}", True),
+        ("{x: a_result}", True),
+        ("{x: c_result}", False),
+    ],
+)
+def test_functions_faults_and_names_in_other_places_are_read_anew(text: str, is_new: bool) -> None:
+    assert is_read_anew(["", {"x": text}], ["a", "b"]) is is_new
 
 
 @pytest.mark.parametrize(
