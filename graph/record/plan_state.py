@@ -128,7 +128,7 @@ class PlanState:
     @property
     def has_refused(self) -> bool:
         """Whether the revision in force has a call that a person refused when a plan with it was approved."""
-        return bool(self.refused_effects) and any(one.digest in self.refused_effects for one in self.effects_of())
+        return any(one.digest in self.refused_effects for one in self.effects_of())
 
     @property
     def is_edited(self) -> bool:
@@ -225,7 +225,7 @@ class PlanState:
 
     def _decide_effects(self, data: Decided) -> None:
         """Keep what was refused of the revision in force, until it is approved under its own name after all."""
-        for effect in self.effects_of() if data.steps or data.rejected else ():
+        for effect in self.effects_of():
             if effect.key in data.rejected:
                 self.refused_effects.add(effect.digest)
             elif effect.key in data.steps:
@@ -234,10 +234,11 @@ class PlanState:
     def _approved(self, *, by_person: bool) -> None:
         self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
         self.comments = ()
-        if self.plan is not None and self.digest is not None:
-            self.approved_plans[self.digest] = self.plan
+        if self.revised is not None:
+            self.approved_plans[self.revised.digest] = self.revised.plan
+            if by_person:
+                self.approved_by_people.add(self.revised.digest)
         if by_person:
-            self.approved_by_people.add(self.digest or "")
             # What was refused stays what it is: no approval of the plan around it covers it.
             self.tainted = {one.step.id for one in self.effects_of() if one.digest in self.refused_effects}
             self.is_wished = False

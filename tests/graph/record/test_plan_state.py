@@ -7,12 +7,14 @@ import pytest
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.comment import MOST_ANSWERED
 from planner_executor.graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
-from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.plan_state import NewEffect, PlanState
 from planner_executor.graph.record.replacement import Replaced
 from planner_executor.graph.record.run_pass import Pass
 
 PLAN = {"steps": [{"id": "a", "tool": "send"}, {"id": "b", "tools": ["read"]}]}
+SENDS = {"steps": [{"id": name, "objective": "o", "tool": "send", "args": {"to": name}} for name in ("a", "b")]}
 FAILED = Replaced("x", ("send",))
 
 
@@ -99,6 +101,90 @@ def test_a_call_that_happened_leaves_nothing_to_make_up_for() -> None:
     state.call_happened(Call("k", "x", "send", {}, "d", repeatable=False, within=Pass(1), number=0))
 
     assert state.dropped == ("y",)
+
+
+def test_an_approval_before_there_is_a_plan_approves_none() -> None:
+    state = PlanState()
+
+    state.decided(decision())
+
+    assert (state.approved_plans, state.approved_by_people) == ({}, set())
+
+
+@pytest.mark.parametrize(("by", "by_people"), [("person", {"d1"}), ("policy", set())])
+def test_every_plan_that_was_approved_is_known_and_whether_people_approved_it(by: str, by_people: set[str]) -> None:
+    state = revised(PlanState())
+    state.decided(decision(by=by))
+
+    revised(state, 2, plan=SENDS)
+
+    assert (state.approved_plans, state.approved_by_people) == ({"d1": PLAN}, by_people)
+
+
+def test_the_next_plan_responds_to_comments_once_for_each_step_and_to_as_many_as_it_is_asked_about() -> None:
+    steps = ["z", "a", "z", *(f"s{number}" for number in range(MOST_ANSWERED))]
+    comments = [{"step": step, "text": "shorter"} for step in steps]
+    state = revised(PlanState())
+    assert state.commented == ()
+
+    state.decided(decision("feedback", decisions=({"decision": "feedback", "comments": comments},)))
+    assert state.commented == ("z", "a", *steps[3:])[:MOST_ANSWERED]
+
+    state.plan_refused(PlanRefused(author="planner", issues=(), stays="no shorter one"))
+    assert state.commented == (), "the feedback was taken back"
+
+
+def sending(state: PlanState, revision: int = 1, **tools: str) -> dict[str, NewEffect]:
+    """Put a revision in force in which these calls of steps are new; return them by step."""
+    new = {step: (tool,) for step, tool in tools.items()}
+    revised(state, revision, plan=SENDS, tainted=("a", "b"), new_effects=new)
+    return {one.step.id: one for one in state.effects_of()}
+
+
+def test_new_calls_are_those_of_all_steps_or_of_some() -> None:
+    state = PlanState()
+
+    assert set(sending(state, a="send", b="send")) == {"a", "b"}
+    assert [one.step.id for one in state.effects_of({"b", "c"})] == ["b"]
+    assert [*state.effects_of(())] == []
+
+
+def test_a_new_call_that_a_person_refused_stays_so_until_it_is_approved_under_its_own_name() -> None:
+    state = PlanState()
+    new = sending(state, a="send", b="send")
+    assert not state.has_refused
+
+    state.decided(decision(rejected={new["a"].key: "not this one"}))
+    assert (state.has_refused, state.refused_effects, state.tainted) == (True, {new["a"].digest}, {"a"})
+
+    sending(state, 2, b="send")
+    assert not state.has_refused, "the plan has it no more"
+
+    again = sending(state, 3, a="send", b="send")
+    assert state.has_refused, "another call beside it does not matter"
+
+    state.decided(decision(steps=(again["b"].key,)))
+    assert (state.has_refused, state.tainted) == (True, {"a"})
+
+    state.decided(decision(steps=(again["a"].key,)))
+    assert (state.has_refused, state.tainted) == (False, set())
+
+
+@pytest.mark.parametrize(
+    ("revision", "author", "is_edited"),
+    [(2, "state", True), (1, "state", False), (2, "planner", False), (2, "person", False)],
+)
+def test_a_plan_is_edited_if_it_was_put_in_place_of_another_beside_a_review(
+    revision: int, author: str, is_edited: bool
+) -> None:
+    assert revised(PlanState(), revision, author=author).is_edited is is_edited
+    assert not PlanState().is_edited
+
+
+@pytest.mark.parametrize("by_look", [True, False])
+def test_the_revision_in_force_says_whether_looks_alone_taint_it(by_look: bool) -> None:
+    assert revised(PlanState(), by_look=by_look).is_by_look is by_look
+    assert not PlanState().is_by_look
 
 
 def test_an_old_record_names_only_the_steps_that_were_dropped() -> None:
