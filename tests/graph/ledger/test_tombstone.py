@@ -2,8 +2,17 @@
 
 import pytest
 
+from planner_executor.graph.errors import LedgerSealError
 from planner_executor.graph.ledger.seal import SealKey
-from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, end_fault, gaps, tombstone_after
+from planner_executor.graph.ledger.tombstone import (
+    Tombstones,
+    chain_faults,
+    digests_of,
+    end_fault,
+    gaps,
+    thread_digest,
+    tombstone_after,
+)
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.run_key import NUMBER_DIGITS
 
@@ -67,8 +76,13 @@ def test_the_end_of_the_chain_is_what_the_key_has_sealed() -> None:
     ):
         fault = end_fault(last, made, key)
         assert (fault is None) is fits and (fits or str(fault).startswith("the chain of tombstones "))
-        faults = list(chain_faults(Tombstones((last,) if last else (), made), key))
-        assert faults == ([] if fits or key is None else [fault])
+        found = Tombstones((last,) if last else (), made)
+        assert list(chain_faults(found, key)) == ([] if fits or key is None else [fault])
+        if fits:
+            assert found.end("db", key) is last
+        else:
+            with pytest.raises(LedgerSealError):
+                found.end("db", key)
 
 
 def test_a_tombstone_that_is_missing_or_was_changed_is_named() -> None:
@@ -96,6 +110,11 @@ def test_a_run_and_a_thread_are_found_by_name() -> None:
     }
 
     assert numbers == {"a": 3, "a.1": 1, "a.2": 3, "a.1.1": 2, "a.9": None, "": None}
+
+
+@pytest.mark.parametrize(("name", "thread"), [("a.1", "a"), ("a.b.12", "a.b"), ("a", ""), ("", "")])
+def test_a_name_may_be_that_of_a_run_or_of_a_thread(name: str, thread: str) -> None:
+    assert digests_of(name) == (thread_digest(thread), thread_digest(name))
 
 
 def test_gaps_are_runs_that_went_without_a_tombstone() -> None:

@@ -10,7 +10,7 @@ import pytest
 from planner_executor.graph.errors import LedgerUnavailableError, NoticeError
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
-from planner_executor.graph.notices import apprise, webhook
+from planner_executor.graph.notices import apprise, lanes, webhook
 from planner_executor.graph.notices.addresses import KINDS, Address, Addresses
 from planner_executor.graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
 from planner_executor.graph.record.run_key import RunKey
@@ -200,6 +200,24 @@ async def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> N
             assert len(told) == len(several)
         assert (await due(ledger), await ledger.outbox.given_up(), sent) == ([], 0, [])
     assert all(one.startswith("did not notify ops that ") and one.endswith(": it is no longer so") for one in told)
+
+
+@pytest.mark.parametrize("late_s", [0.0, 1.0], ids=["sent", "dropped"])
+async def test_what_is_settled_is_never_due_again(late_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def send(*_: object) -> None: ...
+
+    monkeypatch.setattr(lanes, "HOLD_S", 0.0)
+    told: list[str] = []
+
+    def report(sentence: str) -> None:
+        assert not told
+        told.append(sentence)
+
+    async with in_memory() as ledger:
+        so = await failure(ledger)
+        await ledger.outbox.add([so._replace(since=so.since - late_s)], "0")
+        await tell(ledger, Addresses(ADDRESSES.by_name, dict.fromkeys(KINDS, ())), report, send=send)
+    assert len(told) == 1
 
 
 async def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
