@@ -13,6 +13,7 @@ from planner_executor.graph.policy.approver_rule import (
     givers_fault,
     is_proposed,
     missing,
+    nobody_left,
     quorum_of,
 )
 from planner_executor.graph.policy.approvers import Approvers
@@ -237,6 +238,34 @@ def test_under_four_eyes_none_may_ask_of_as_many_names_as_it_takes_unless_others
     rule: ApproverRule, needed: tuple[str, ...]
 ) -> None:
     assert rule.needed == needed
+
+
+ADA_ALONE = ApproverRule(("ada",), four_eyes=True)
+
+
+@pytest.mark.parametrize(
+    ("rules", "askers", "named"),
+    [
+        ([ADA_ALONE], ["server:Ada"], ("ada",)),
+        ([ADA_ALONE], ["server:eve"], ()),
+        ([ADA_ALONE], [], ("ada",)),
+        ([ADA_ALONE._replace(four_eyes=False)], ["server:ada"], ()),
+        ([ADA_ALONE._replace(roles=("lead",))], ["server:ada"], ()),
+        ([ADA_ALONE._replace(time=LATER)], ["server:ada"], ()),
+        ([ADA_ALONE._replace(time=TimeLimit(60.0))], ["server:ada"], ("ada",)),
+        ([ApproverRule(BOTH, four_eyes=True)], ["server:ada"], ()),
+        ([ApproverRule(BOTH, four_eyes=True)], ["server:ada", "server:bob"], BOTH),
+        ([ApproverRule(BOTH, four_eyes=True)], ["claimed:eve"], ()),
+        ([ApproverRule(BOTH, four_eyes=True, quorum=2)], ["server:ada"], BOTH),
+        ([ApproverRule(("os:ada",), four_eyes=True)], ["os:ada"], ("os:ada",)),
+        ([EYES], ["server:ada"], ()),
+        ([EYES, FINANCE, ADA_ALONE], ["server:ada"], ("ada",)),
+    ],
+)
+def test_nobody_is_left_if_too_few_of_those_who_are_named_did_not_ask(
+    rules: list[ApproverRule], askers: list[str], named: tuple[str, ...]
+) -> None:
+    assert nobody_left(rules, askers) == named
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,11 @@ from planner_executor.graph.record.events import (
     Event,
     ModelFinished,
     ModelStarted,
+    OwnerReplaced,
     Prompt,
     SettledCall,
 )
+from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
 
@@ -52,6 +54,39 @@ def test_an_attempt_that_another_was_to_follow_is_known_and_has_no_response() ->
     calls.model_finished(ModelFinished(key="m2", role="step", response={"content": "ok"}))
 
     assert (calls.followed, calls.responses) == ({"m1"}, {"m2": {"content": "ok"}})
+
+
+def test_looks_are_calls_of_no_step_and_are_named_by_their_numbers() -> None:
+    calls = started(started(started(Calls(), "x"), "y", ""), "z", "")
+
+    assert {name: call.key for name, call in calls.named_looks.items()} == {"look 1": "y", "look 2": "z"}
+
+
+@pytest.mark.parametrize(("said", "known"), [(None, 1), (0, 0), (2, 2)])
+def test_a_call_belongs_to_the_pass_that_its_event_names_or_else_to_that_of_its_time(
+    said: int | None, known: int
+) -> None:
+    calls, args = Calls(), Arguments({})
+    data = CallStarted(key="k", call=0, tool="send", args=args, repeatable=False, revision=3, reopened=said)
+
+    calls.call_started(Event(1, "call_started", "a", 0.0, {}), data, 1)
+
+    assert calls.by_key["k"].within == Pass(3, known)
+
+
+def test_an_owner_that_is_replaced_left_the_calls_without_an_outcome_but_those_of_owners_before_it() -> None:
+    calls = started(started(Calls(), "done"), "open", "b")
+    finished(calls)
+
+    calls.owner_replaced(OwnerReplaced(process="first", is_dead=False))
+    started(calls, "later", "c")
+    calls.owner_replaced(OwnerReplaced(process="second", is_dead=True))
+
+    assert {key: call.left_by for key, call in calls.by_key.items()} == {
+        "done": None,
+        "open": FormerOwner("first", is_dead=False),
+        "later": FormerOwner("second", is_dead=True),
+    }
 
 
 def test_a_call_is_uncertain_from_its_start_until_it_succeeds() -> None:

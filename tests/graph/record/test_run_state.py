@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from planner_executor.graph.record.calls import Calls
@@ -142,6 +143,38 @@ def test_a_call_asks_until_it_is_answered_or_started_again(asked: AskedCall | No
     run = RunState(plan_state=IN_FORCE, calls=Calls({"k": CALL._replace(asked=asked)}))
 
     assert [call.key for call in run.asking_calls] == asks
+
+
+@pytest.mark.parametrize(
+    ("same", "numbers"),
+    [
+        ({}, {1, 2}),
+        ({"item": 3}, set()),
+        ({"tool": "look"}, set()),
+        ({"args_digest": digest({"to": "y"})}, set()),
+        ({"step": "b"}, set()),
+    ],
+    ids=["the same", "another item", "another tool", "other arguments", "another step"],
+)
+def test_what_a_model_asked_for_before_is_known_by_its_numbers_whether_made_or_held(
+    same: dict[str, Any], numbers: set[int]
+) -> None:
+    to_x = {"to": "x"}
+    made = {key: CALL._replace(key=key, number=n, args_digest=digest(to_x)) for key, n in (("k0", 0), ("k1", 1))}
+    held = {
+        key: HeldCall("a", StepHeld(key=key, tool="send", args=Arguments(to_x), revision=1, call=n), Pass(1))
+        for key, n in (("h0", 0), ("h2", 2))
+    }
+    run = RunState(review_state=ReviewState(held=held), calls=Calls(made, keys_of={"a": [*made]}))
+
+    assert (
+        run.asked_again(**{"step": "a", "item": None, "tool": "send", "args_digest": digest(to_x), **same}) == numbers
+    )
+
+
+def test_the_size_of_a_run_is_its_events_and_the_steps_of_its_plan() -> None:
+    assert RunState(seq=7).size == 7
+    assert RunState(seq=7, plan_state=replace(IN_FORCE, plan={"steps": [{"id": "a"}, {"id": "b"}]})).size == 9
 
 
 def test_a_run_spends_within_the_limits_of_its_policy() -> None:

@@ -98,6 +98,16 @@ def test_what_is_set_aside_counts_until_the_model_has_answered() -> None:
     assert spending.reserved == {}
 
 
+def test_what_is_set_aside_is_told_apart_from_what_was_spent() -> None:
+    spending = asked(Spending(), tokens=100, cost_usd=0.1)
+    spending.model_finished(ModelFinished(key="m", role="planner", usage=Tokens(total_tokens=30), cost_usd=0.2))
+    assert spending.aside == Usage()
+
+    asked(spending, tokens=50, cost_usd=0.12345678912)
+
+    assert spending.aside == Usage(tokens=50, cost_usd=0.123456789)
+
+
 def test_a_decision_ends_a_shortage_and_may_raise_the_budget() -> None:
     spending = Spending()
     spending.run_started(RunStarted(goal="g", budget=Budget(tool_calls=1)))

@@ -113,6 +113,40 @@ def test_any_other_revision_answers_the_failures_before_it() -> None:
     assert not steps.failed_in("a", Pass(2))
 
 
+def test_a_failed_step_that_a_revision_changes_has_still_failed_in_its_pass() -> None:
+    steps = Steps({"a": DOWN, "b": DOWN}, {"a": Pass(1), "b": Pass(1)})
+
+    steps.plan_revised(replace(revised("failure"), diff=PlanDiff(changed=("a",))), before=Pass(1))
+
+    assert (steps.results, steps.ran) == ({"b": DOWN}, {"a": DOWN, "b": DOWN})
+    assert steps.failed_in("a", Pass(1)) and not steps.failed_in("a", Pass(2))
+
+    steps.run_reopened(RunReopened(again=("a",), approver="os:ada"))
+    assert steps.ran == {"b": DOWN}
+
+
+def test_failures_before_a_retry_are_told_apart_from_all() -> None:
+    steps = Steps()
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1), Pass(1))
+    steps.run_reopened(RunReopened(again=("a",), approver="os:ada"))
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1), Pass(1, 1))
+
+    assert steps.times_failed("a", None) == 2
+    assert steps.times_failed("a", None, before_reopening=True) == 1
+
+
+def test_a_step_of_the_plan_that_succeeds_again_counts_once() -> None:
+    steps = Steps()
+    steps.plan_revised(replace(revised("failure"), plan=CHAIN), before=Pass(0))
+
+    counts = []
+    for name, result in (("w", SENT), ("w", SENT), ("other", SENT), ("x", DOWN), ("x", SENT), ("w", DOWN)):
+        steps.work_finished(name, finished(result), Pass(1))
+        counts.append(steps.succeeded_of_plan)
+
+    assert counts == [1, 1, 1, 1, 2, 1]
+
+
 def test_what_a_person_gives_is_trusted_and_what_a_person_settles_is_still_checked() -> None:
     steps = Steps()
 
@@ -295,12 +329,27 @@ def test_a_result_that_a_person_gives_has_the_conditions_that_read_it_evaluated_
     }  # fmt: skip
 
 
+def test_a_condition_of_a_step_that_is_tried_again_is_evaluated_anew_too() -> None:
+    steps = Steps({"w": DOWN})
+    steps.condition_evaluated("p", ConditionEvaluated(met=False, condition="@", revision=1))
+    steps.run_reopened(RunReopened(again=("p",), approver="os:ada"))
+    given = ResultSupplied(result=Content(1), approver="os:ada")
+
+    steps.result_supplied(Event(7, "result_supplied", "w", 5.0, {}), given)
+    assert steps.conditions == {"p": False}, "no plan says what it reads"
+
+    steps.result_supplied(Event(8, "result_supplied", "w", 5.0, {}), given, CHAIN)
+    assert (steps.conditions, set(steps.results)) == ({}, {"w"})
+
+
 def test_steps_are_due_that_wait_for_nothing_more_and_whose_condition_is_met() -> None:
     plan, steps = Plan.model_validate(CHAIN), Steps({"w": SENT})
-    for name, met in {"p": True, "r": False}.items():
+    for name, met in {"p": True, "q": True, "r": False}.items():
         steps.condition_evaluated(name, ConditionEvaluated(met=met, condition="@", revision=1))
 
     assert [step.id for step in due_in(plan, steps, plan.steps)] == ["w", "p", "x"]  # of `z` it is not evaluated yet
+    steps.step_skipped("x", SKIPPED)
+    assert [step.id for step in due_in(plan, steps, plan.steps)] == ["w", "p"]
     assert due_in(plan, steps, ()) == [] and steps.untaken == {"r"}
 
 
