@@ -609,6 +609,24 @@ def test_an_argument_is_corrected_in_the_panel_of_its_step_and_the_draft_survive
         assert faults == []
 
 
+def test_what_was_written_last_is_checked_however_late_the_answer_before_it_comes(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    with (
+        served(tmp_path / "runs.db", tools=tools_of_a_shop) as server,
+        page_on(chat_browser, server) as page,
+    ):
+        with server.agent() as agent:
+            run = agent.start("refund order 4711", plan=REFUNDED, thread="t").id
+        page.goto(server.url + query("/review", run))
+        page.locator(".node[data-step=pay]").click()
+        page.route("**/check*", lambda _: None, times=1)  # never answered
+        for amount in ("501", "502", "12.5"):
+            with page.expect_event("request", lambda request: "/check" in request.url):
+                page.locator("[data-edit-step=pay]").get_by_label("amount").fill(amount)
+        page.locator("#faults td.after", has_text="12.5").wait_for()
+
+
 def test_a_panel_of_a_large_plan_is_found_by_words_and_fetched_when_it_is_opened(
     chat_browser: Any, tmp_path: Path
 ) -> None:
@@ -625,10 +643,18 @@ def test_a_panel_of_a_large_plan_is_found_by_words_and_fetched_when_it_is_opened
         page.locator("[data-edit-step=s57]").get_by_label("Objective").fill("read it twice")
         page.get_by_text("Changes: changed: s57").wait_for()
         faults = faults_of_all_looks(page)
+        page.evaluate("""() => {
+            const name = sessionStorage.key(0), draft = JSON.parse(sessionStorage.getItem(name));
+            for (let n = 50; n < 56; n += 1) draft.fields[`step:s${n}:objective `] = `read page ${n}`;
+            sessionStorage.setItem(name, JSON.stringify(draft));
+        }""")
         page.reload()
-        page.locator("[data-edit-step=s57]").wait_for()
+        page.locator("[data-edit-step=s55]").wait_for()
 
-        assert page.locator("[data-edit-step=s57]").get_by_label("Objective").input_value() == "read it twice"
+        objectives = [
+            page.locator(f"[data-edit-step=s{n}]").get_by_label("Objective").input_value() for n in (50, 55, 57)
+        ]
+        assert objectives == ["read page 50", "read page 55", "read it twice"]
         assert faults == []
 
 

@@ -1,10 +1,14 @@
 """Panels of steps: fields made of the tool's schema, with the origin of each value, and faults at their fields."""
 
+import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import pytest
 from desk_server import REFUNDED, DeskServer, Visit, decide, ended, query, served, tools_of_a_shop
+
+PAGES = Path(__file__).parents[3] / "graph/desk/pages/html"
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +99,11 @@ def test_a_held_call_is_corrected_in_fields_and_a_fault_is_named_and_sends_nothi
     assert refused.status_code == 422 and "amount:" in refused.text and after == seen
     assert ended(shop, run) == "succeeded"
     assert {"to": "cem@example.com", "amount": 120, "currency": "EUR"} in shop.tools.named("refund")
+
+
+def test_a_request_about_what_is_being_written_replaces_the_one_before() -> None:
+    """Otherwise htmx drops a third one while two are on their way, and the last that was written is not looked at."""
+    tags = [tag for page in PAGES.glob("*.html") for tag in re.findall(r"<[^<>]*hx-trigger=[^<>]*>", page.read_text())]
+    written = [tag for tag in tags if 'hx-trigger="input' in tag]
+
+    assert len(written) == 4 and [tag for tag in written if 'hx-sync="replace"' not in tag] == []
