@@ -71,6 +71,7 @@ async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
             min_size=1,
             max_size=CONNECTIONS,
             timeout=PATIENCE_S,
+            # A server that was restarted leaves connections in the pool that only look open.
             check=AsyncConnectionPool.check_connection,
             open=False,
         ) as pool:

@@ -74,6 +74,7 @@ def bounded_errors(schema: Mapping[str, Any], value: JsonValue) -> Iterator[Vali
             found.append(error)
             if len(found) == MAX_ERRORS:
                 break
+    # Behind the block: a limit that stayed in force between two errors would count what their reader does.
     yield from found
 
 
@@ -110,6 +111,7 @@ def _counted(name: str, keyword: Keyword) -> Keyword:
             spend(len(value) // _ENTRIES_A_STEP if name in _LINEAR else 0)
             spend(len(value) ** 2 // _ENTRIES_A_STEP if name in _QUADRATIC else 0)
         for error in keyword(checker, wanted, value, schema):
+            # An error quotes the value in its message, so many errors about a large one take long to write.
             spend(len(error.message) // _CHARACTERS_A_STEP)
             yield error
 

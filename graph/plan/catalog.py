@@ -97,6 +97,8 @@ class ToolSpec:
     def fingerprint(self) -> str:
         """Digest of everything about this tool that an approval covers: schema, effect, trust, folders, server."""
         does: list[JsonValue] = [self.effect, self.idempotent, self.declared, self.folder, self.place, *self.reads]
+        # What is not declared is left out, not null: a tool of before keeps the fingerprint that approvals are bound
+        # to.
         said: list[JsonValue] = [one for one in (self.summary, self.reversible) if one is not None]
         return digest([dict(self.schema), does, self.trust, list(self.free_args), *said])
 
@@ -162,6 +164,7 @@ class ToolSpec:
     @cached_property
     def _parts(self) -> tuple[Mapping[str, Any], ...]:
         """The schema and the subschemas that apply at its root."""
+        # By identity: a schema may refer to itself, and each part is looked at once.
         found: dict[int, Mapping[str, Any]] = {}
         references = LocalReferences(self.schema, subschemas(self.schema))
         waiting: deque[Any] = deque([self.schema])

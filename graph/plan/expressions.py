@@ -214,6 +214,7 @@ def _rounded(number: float, *digits: float) -> tuple[Decimal, int]:
     count = digits[0] if digits else 0
     if len(digits) > 1 or count not in range(MAX_DIGITS + 1):
         raise ValueError(f"takes a number and at most one count of digits, from 0 to {MAX_DIGITS}")
+    # By its text: the float 2.675 is a little less than that, and half would go down.
     return Decimal(str(number)).quantize(Decimal(1).scaleb(-int(count)), ROUND_HALF_UP), int(count)
 
 

@@ -154,6 +154,7 @@ def _meant(match: re.Match[str], steps: Collection[str]) -> Reference | None:
     name, path, groups = match["name"], match["path"] or "", match.groupdict()
     step = _step(name, steps) or _step(f"step_{groups.get('number')}", steps)
     is_sure = step is not None and step != name  # an ending such as `_output` leaves no doubt
+    # Containers may stand in one another, as in `{plan.steps.step_1.output}`.
     for _ in range(3):
         within = _WITHIN.match(path) if step is None and name in _CONTAINERS else None
         if within is None:

@@ -103,6 +103,7 @@ def _for(pattern: str, text: str) -> Any:
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> Any:
     options = re2.Options()
+    # RE2 would write what is wrong with a pattern from outside to standard error.
     options.log_errors = False
     options.max_mem = MAX_BYTES
     return re2.compile(_ESCAPE.sub(_in_re2_syntax, pattern), options)

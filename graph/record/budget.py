@@ -184,6 +184,7 @@ def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
     for name in budget.names:
         limit, asked = budget.of(name), more.of(name)
         used = usage.of(name)
+        # What a call asks nothing of is not in its way, even if more is used by now than a lowered limit allows.
         if limit is not None and (exceeds(used, asked, limit) if asked else name in TIMES and used >= limit):
             return name
     return None

@@ -29,6 +29,7 @@ class DayCap(NamedTuple):
         (86400.0, 54000.0)
         """
         zone = ZoneInfo(self.time_zone)
+        # By the date: a day on which the clocks change has 23 or 25 hours.
         tomorrow = datetime.fromtimestamp(now, zone).date() + timedelta(days=1)
         return datetime.combine(tomorrow, time(), zone).timestamp()
 

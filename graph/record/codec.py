@@ -182,6 +182,7 @@ def _number(name: str, kind: type[int] | type[float]) -> Convert:
     """Return how a number is read that the record is read by."""
 
     def read(raw: Any) -> float:
+        # By the very type, as Python takes true for a number.
         if type(raw) is kind:
             return raw
         if type(raw) is not int:

@@ -75,6 +75,7 @@ class Redactor:
         forms = [self.value, *_shown(self.value)]
         for _ in range(NESTED):
             forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)]
+        # The longest first: of one with a shorter form in it the rest would stay.
         return tuple(sorted({form for form in forms if len(form) >= LEAST_CHARACTERS}, key=lambda f: (-len(f), f)))
 
     def text(self, text: str) -> str:

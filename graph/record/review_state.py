@@ -115,6 +115,7 @@ class ReviewState:
         self, data: ReviewRequested, plan: Mapping[str, Any] | None, at: float = 0.0, askers: tuple[str, ...] = ()
     ) -> None:
         """Open a request, about this plan among others, or show it again; a response given before has been refused."""
+        # While a response was on record nobody was waited for.
         since = self.request.since if self.request is not None and self.response is None else at
         if data.request != self.requests:
             about = data.digest, data.asked

@@ -109,6 +109,7 @@ def preview_of(result: StepResult) -> str | None:
         return None
     value = result.artifact.get("preview") if result.artifact else result.value
     text = value if isinstance(value, str) else to_text(value)
+    # Cut before it is escaped, as it may be long; with room for the spaces that fall together.
     return one_line(text[: 2 * PREVIEW_CHARACTERS], PREVIEW_CHARACTERS)
 
 

@@ -119,6 +119,7 @@ def _text(value: str, path: str) -> str:
 def _number(value: int | float, path: str) -> JsonValue:
     if isinstance(value, float) and not isfinite(value):
         raise ResultError(path, f"is {value}, which JSON cannot represent; return null or text")
+    # A subclass, such as NumPy's, becomes a plain number.
     if isinstance(value, float):
         return float(value)
     if value.bit_length() > MAX_BITS:  # beyond 4,300 digits Python itself reads and writes none
