@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -130,7 +131,7 @@ class _Serving:
             self._connection.execute(f"NOTIFY {CHANNEL}")
         if not self._listens:
             # What is written in this time shares one notice.
-            threading.Event().wait(GAP_S)
+            time.sleep(GAP_S)
         elif any(True for _ in self._connection.notifies(timeout=GAP_S)):
             self._waiting.wake_all()
 

@@ -55,6 +55,7 @@ BY_KEY = either(" WITHOUT ROWID", "")
 
 def changing(percent: int, sqlite: str = BY_KEY) -> str:
     """Return the end of a table whose rows change often: so much of a page is filled at first."""
+    # A new version of a row then finds room on the page of the old one, and no index has to lead elsewhere.
     return either(sqlite, f" WITH (fillfactor = {percent})")
 
 

@@ -2,6 +2,7 @@
 
 from planner_executor.graph.ledger.tables.transaction import Transaction
 
+# Numbers that other programs which use the database are unlikely to have taken too.
 MAKING = 6_911_051_277_381_204_001
 """Held by whoever makes tables: of processes that start at once, one makes them."""
 USES = 6_911_051_277_381_204_003

@@ -33,6 +33,7 @@ _ADD = (
     "INSERT INTO ledger_notices (run, kind, since, address, status, asks, due_at) "
     f"SELECT id, %s, %s, %s, %s, %s, {NOW} FROM ledger_runs WHERE thread = %s AND n = %s ON CONFLICT DO NOTHING"
 )
+# What another process is just taking is passed over, and not waited for.
 _DUE = (
     "SELECT thread, n, kind, since, status, asks, address, tries FROM ledger_notices "
     f"JOIN ledger_runs ON ledger_runs.id = run WHERE due_at <= {NOW} AND address {AMONG} "
