@@ -164,6 +164,7 @@ class ReplayLedger:
         wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
         calls = [data for data in events if isinstance(data, CallStarted)]
         uses = {one.id: frozenset(call.key for call in calls if call.approval == one.id) for one in wide}
+        # Over for any further call: each lets through the calls that it let through on record, and no other.
         return [StandingUse(one._replace(until=0.0), uses[one.id], is_replayed=True) for one in wide]
 
     async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)

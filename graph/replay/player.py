@@ -74,6 +74,7 @@ async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> 
     with in_place():
         player = Player(transcript, planner)
         found = await player.play()
+        # With another planner a difference is what was asked for.
         return found if found.is_same or planner is not None else await _in_other_turns(transcript, player, found)
 
 
@@ -181,7 +182,9 @@ class Player:
         """Return the graph's next input, after skipping events written by other processes."""
         has_expired = is_kept = False
         while (event := self._recording.next) is not None and (is_by_others(event) or has_expired):
+            # The end of the run is written with the expiry, by the same process.
             has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
+            # The review takes a response on record up by itself: it must not be given a second time.
             is_kept = isinstance(event.data_if_known, ResponseGiven)
             self._restage(event)
             self._playback.skip()
@@ -228,6 +231,7 @@ class Player:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
         self._playback.dead, self._playback.stopped = False, None
         caller = Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._fork, by=given.by)
+        # A task takes the context in which it is made: these need not last as long as it does.
         with counting_waits() as waits, invoked_by(caller):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, self._config, durability="sync")

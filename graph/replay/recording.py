@@ -195,6 +195,7 @@ class Recording:
 
     def _left(self, end: int | None = None) -> Iterator[Event]:
         """Yield the events before a place that were not replayed yet; without one, all of them."""
+        # A slice of the numbers copies no events, and allows an end behind the last one.
         return (self.events[at] for at in range(len(self.events))[self.front : end] if not self._played[at])
 
     def _left_of_pass(self) -> Iterator[Event]:
