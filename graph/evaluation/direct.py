@@ -175,6 +175,7 @@ class DirectRun:
         self._meter.reserve_call(name, self.name, begins=False)
         await asyncio.sleep(self.rate_limiter.wait_s(name))
         self._add(tool_calls=1)
+        # By its number: the same arguments again are another call, as a model that calls twice means it.
         with with_idempotency_key(digest([self.name, self.spent.tool_calls])):
             return to_text(normalise(await _with_time_limit(bound, args)))
 

@@ -123,6 +123,7 @@ def t_quantile(freedom: int) -> float:
     >>> [round(t_quantile(freedom), 3) for freedom in (1, 2, 9, 30)]
     [12.706, 4.303, 2.262, 2.042]
     """
+    # The widest, at one degree of freedom, is 12.7; what is left after 60 halves is finer than a float.
     low, high = 0.0, 20.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -125,5 +125,6 @@ def folder_of_cases(playbook: str) -> Path:
 
 
 def _first_out_of_order(calls: Sequence[ExpectedCall], made: Sequence[MadeCall]) -> ExpectedCall | None:
+    # One iterator for all of them: each call is looked for behind the one before it.
     left = iter(made)
     return next((one for one in calls if one.times != 0 and not any(one.is_met_by(call) for call in left)), None)

@@ -58,6 +58,7 @@ def kept_plan(
         if name not in values:
             values[name] = _at(raw, _parsed(written))
     for name, written in parameters:
+        # Only when all values are read: a place that is replaced has none left for the next name.
         _replace(raw, _parsed(written), name, values[name])
     left = {
         written: name

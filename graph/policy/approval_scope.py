@@ -48,6 +48,7 @@ class ExecutionTerms:
 
     def binding(self, plan: Plan) -> str:
         """Return the digest of everything that an approval of `plan` covers, under the current tools and mode."""
+        # Kept to save time: one decision about a plan asks for it several times.
         known = self._bindings.get(plan.digest)
         return known or self._bindings.setdefault(plan.digest, digest(self.bound(plan)))
 

@@ -195,6 +195,7 @@ def _stays(path: str, folder: str) -> bool:
     # A path with `..` may leave the folder by a link, wherever it seems to lead.
     if path.startswith("/") != folder.startswith("/") or ".." in parts:
         return False
+    # In a folder such as `.`, which has no parts, `~` would count as a name, and a tool may take it for a home folder.
     return parts[: len(inside)] == inside and not (path.startswith("~") and not inside)
 
 

@@ -32,6 +32,7 @@ def written(seconds: float) -> str:
     ('1d', '90m', '0.25s')
     """
     unit = next((unit for unit, size in UNITS_S.items() if seconds % size == 0), "s")
+    # As many decimals as `seconds_in` reads, and never an exponent, which it does not.
     return f"{f'{seconds / UNITS_S[unit]:.6f}'.rstrip('0').rstrip('.')}{unit}"
 
 

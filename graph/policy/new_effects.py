@@ -45,6 +45,7 @@ def new_effects(
     """
     known: Counter[tuple[str, str]] = Counter()
     for other in approved:
+        # The most that one plan had, not the sum: a call that each of two revisions has is one call.
         known |= Counter((one.digest, one.rests_on) for one in _effects(other, tools, ()))
     effects, written = list(_effects(plan, tools, tainted)), {says for says, _ in known}
     # An approved call that gets the result of a tainted step may be a new one; what else is not tainted is a person's.

@@ -145,6 +145,7 @@ def _rank(name: str) -> Callable[[Any], float] | None:
     if order == "other":
         return None
     if order == "recorded":
+        # All alike, so that none is stricter and the value on record stays.
         return lambda _: 0
     return CHOICES[name].index if name in CHOICES else lambda limit: float("inf") if limit is None else limit
 
