@@ -142,6 +142,7 @@ class Watch:
                     await self._end_readers()
                 if found.runs or not found.is_complete:
                     self._notify_lists()
+                # Last: after an error before this the same changes are looked at again.
                 since = found.position
                 await ledger.wait_for_news(self.every_s)
                 await asyncio.sleep(now_s + min(LEAST_S, self.every_s) - time.monotonic())

@@ -39,6 +39,7 @@ async def progress(request: Request) -> Response:
 
 async def _state(request: Request, thread: str) -> httpx.Response:
     """Ask the server for the thread's state as the same client, so that the same rules decide."""
+    # A fault of the server is an answer, as it would be over the network.
     transport = httpx.ASGITransport(request.app, raise_app_exceptions=False, client=request.client or ("", 0))
     host, port = request.scope.get("server") or ("", None)
     address = f"http://{f'[{host}]' if ':' in host else host}:{port or 80}"

@@ -96,6 +96,7 @@ def inbox_filter(request: Request, asked: QueryParams) -> InboxFilter:
         person=named(visitor_of(request).person, verified) if asked.get("for") == ME else None,
         text=asked.get("find", "").strip()[:200],
         asks=tuple(one for one in asked.getlist("asks") if one),
+        # Any text, which the filter refuses if it is no order.
         order=cast("WaitingOrder", asked.get("order") or "age"),
     )
 

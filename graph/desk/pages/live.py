@@ -53,4 +53,5 @@ def _reader(request: Request) -> Reader:
 
 
 def _stream(changes: AsyncIterator[ServerSentEvent]) -> Response:
+    # Without it nginx keeps a stream back until it has a buffer full.
     return EventSourceResponse(changes, ping=PING_S, headers={"X-Accel-Buffering": "no"})

@@ -64,6 +64,7 @@ class Provider:
             SignInError: The provider does not answer, or describes itself wrongly.
         """
         found = await self._discovered()
+        # A verifier has 43 to 128 characters (RFC 7636).
         sign_in = SignIn(generate_token(48), generate_token(48), generate_token(64), to)
         async with self._client(found) as client:
             address, _ = client.create_authorization_url(
@@ -132,6 +133,7 @@ class Provider:
             algorithms := [one for one in offered if one in ALGORITHMS]
         ):  # with none the library would take its own
             raise ValueError(f"it signs with {listed([*map(str, offered)])}, and the desk takes public keys alone")
+        # Providers put parameters of their own into the header, which the library would refuse.
         registry = JWSRegistry(algorithms=algorithms, strict_check_header=False)
         try:
             return jwt.decode(str(token.get("id_token", "")), key=KeySet.import_key_set(found.keys), registry=registry)

@@ -76,4 +76,5 @@ def in_order(steps: Sequence[tuple[str, Any]], order: str) -> list[Any]:
     [{'id': 'c'}, {'id': 'b'}, {'id': 'a'}]
     """
     places = {key: place for place, key in enumerate(order.split(","))}
+    # The text has more characters than keys, so that its length is behind all places.
     return [step for _, step in sorted(steps, key=lambda one: places.get(one[0], len(order)))]
