@@ -32,6 +32,7 @@ def edited(text: str, name: str) -> str:
         file.write_text(text, "utf-8", newline="\n")
         _run([*command, str(file)])
         with file_faults("edit", f"what {command[0]} saved cannot be read"):
+            # Editors of Windows may begin with a mark, and end lines in their own way.
             return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
 
 
@@ -41,6 +42,7 @@ def _run(command: list[str]) -> None:
             code = subprocess.run(command, check=False).returncode
     except OSError as error:
         raise InputError("edit", f"{command[0]} cannot be started: {error.strerror or error}") from error
+    # Ended by the signal itself, or a script that started the editor says so.
     if code in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
     if code:

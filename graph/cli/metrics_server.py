@@ -19,6 +19,7 @@ LOOPBACK = "127.0.0.1"
 class MetricsServer(socketserver.ThreadingMixIn, WSGIServer):
     """WSGI server with one thread per scrape."""
 
+    # A scrape that hangs must not keep the command from its end.
     daemon_threads = True
 
     def server_bind(self) -> None:

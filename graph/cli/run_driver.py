@@ -113,6 +113,7 @@ class RunDriver:
 
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
+        # A signal may come while the loop sleeps in a system call: only this way to cancel wakes it.
         with on_sigterm(lambda: loop.call_soon_threadsafe(task.cancel)):
             async with AsyncAgent.open(self._decisions.database, **self._options) as agent:
                 with Progress(self._screen, activity) as progress:

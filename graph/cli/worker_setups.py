@@ -91,6 +91,7 @@ class BySetup:
     async def go_on(self, run: Candidate) -> None:
         """See `graph.work.continuing.Continuing`."""
         opened = await self._of(run)
+        # Without a wait since it was found: what is not in hand may be closed to make room.
         opened.in_hand += 1
         try:
             await opened.way.go_on(run)
@@ -123,7 +124,9 @@ class BySetup:
         )
 
     async def _with(self, setup: Setup) -> _Opened:
+        # By its text, as it has dictionaries in it and cannot be a key.
         name = repr(setup)
+        # One at a time, or two runs of one setup would open it twice.
         async with self._opening:
             if name not in self._opened:
                 await self._make_room()

@@ -75,6 +75,7 @@ def runs(
 ) -> None:
     """List runs, the latest first, or those that cost most or took longest."""
     wanted = RunFilter(
+        # Any texts, of which the filter refuses what is no status.
         status=cast("tuple[RunStatus, ...]", tuple(status or ())) or None,
         by=by,
         order=sort,

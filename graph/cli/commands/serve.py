@@ -148,6 +148,7 @@ def _bound(address: str, port: int) -> socket.socket:
         OSError: There is no such address here.
     """
     found = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    # A desk that is started again need not wait until the connections of the last one have timed out.
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((address, port))
