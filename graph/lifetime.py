@@ -68,6 +68,7 @@ class OpenOnUse(Generic[Value]):
             raise AgentClosedError(self._name, "it is open on another event loop; use it there, or close it there")
         if life is None or life.loop is not loop or life.task.done():
             life = self._begin(loop)
+        # One caller that is cancelled must not cancel the opening that the others wait for.
         return await asyncio.shield(life.ready)
 
     @property

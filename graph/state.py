@@ -130,6 +130,7 @@ def proof_of(state: Mapping[str, Any]) -> str:
     """
     run = state.get("run")
     named = [run.get("thread"), run.get("n")] if isinstance(run, dict) else None
+    # A client may have written anything there: it has to give a proof that does not match, not an exception.
     content = json.dumps([named, [state.get(key) for key in PROVEN]], sort_keys=True, default=repr)
     return hmac.digest(_SECRET, content.encode(), "sha256").hex()
 

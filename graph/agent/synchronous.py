@@ -84,6 +84,7 @@ class Agent:
         if loop is None or not loop.is_here:
             return
         closing = loop.begin(self._agent.aclose())
+        # A finalizer may run on the loop's own thread, which would wait for itself.
         if not loop.is_current:
             closing.result()
         loop.stop()

@@ -285,6 +285,7 @@ def _warn_if_lax(checkpointer: Any) -> None:
 
     Checkpoints in this process's memory cannot be forged.
     """
+    # LangGraph's saver may be given a dictionary of another type, such as one kept in a file.
     if isinstance(checkpointer, InMemorySaver) and type(checkpointer.storage) is defaultdict:
         return
     allowed = getattr(getattr(checkpointer, "serde", None), "_allowed_msgpack_modules", None)

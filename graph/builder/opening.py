@@ -74,6 +74,7 @@ def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
 async def opened(database: str | Path, options: AgentOptions) -> AsyncIterator[Opened]:
     """Check the options of an agent, then open its database; nothing is written if an option is invalid."""
     check_arguments(database, options)
+    # Read here for its fault alone: the checkpointer reads it when the database is already there.
     keep_checkpoints_from_environment()
     toolset = await run_sync(partial(toolset_of, options.get("tools"), options.get("pack"), options.get("config")))
     async with AsyncExitStack() as closing:

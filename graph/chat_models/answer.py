@@ -112,6 +112,7 @@ def _is_count(value: Any) -> bool:
 
 def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
     """Return the valid tool calls, including those with repairable JSON, and the invalid ones; each gets an id."""
+    # The answer to a call names it by its id; some local servers send none.
     calls = [ToolCall(**{**call, "id": call["id"] or f"call_{n}"}) for n, call in enumerate(message.tool_calls, 1)]
     broken = []
     for number, call in enumerate(message.invalid_tool_calls, len(calls) + 1):

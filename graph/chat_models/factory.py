@@ -74,6 +74,7 @@ def _create(settings: ModelSettings) -> BaseChatModel:
     name = settings.model or ""
     provider, _ = provider_and_name(name)
     options = {"temperature": settings.temperature or 0, **settings.options, **_server(settings, provider)}
+    # A longer wait is of no use if the client gives up before it; a shorter one is kept around the call.
     if (settings.timeout_s or 0) > CLIENT_TIMEOUT_S:
         options.setdefault("timeout", settings.timeout_s)
     model = _construct(name, options)

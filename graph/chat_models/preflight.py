@@ -62,6 +62,7 @@ async def _check_chat(chat: Chat) -> ModelConfigError | None:
             return None  # the server has no list, or not right now
         # The key may not permit the list and still answer: a request tells.
         listed = {""}
+    # Ollama lists a model that is named without a tag under the tag `latest`.
     if not listed or listed & {chat.name, f"{chat.name}:latest"}:
         return None
     return await _test_request(chat, address)

@@ -114,6 +114,7 @@ class ObservedLedger:
                     failure = await done
             except TimeoutError:
                 failure = TimeoutError(f"it has not returned after {self._hung_s:g} s")
+            # Another write that waited for it too may have removed it by now.
             if failure is not None and listener in self._listeners:
                 LOGGER.warning("an observer failed and was removed: %r: %r", listener.observer, failure)
                 self._listeners.remove(listener)

@@ -71,6 +71,7 @@ def expression_in(goal: str) -> ast.expr | None:
     try:
         with warnings.catch_warnings(action="ignore"):
             tree = ast.parse(text.strip(), mode="eval").body
+    # With the last one the parser says that something is nested too deeply for it.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return tree if _is_arithmetic(tree) else None

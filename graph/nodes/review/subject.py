@@ -35,6 +35,7 @@ class Subject:
         """Digest of the plan shown, valid or not."""
         if self.plan is not None:
             return self.plan.digest
+        # What is no JSON needs a digest too: a decision names the plan that it is about.
         return digest_if_json(self.raw) or digest(repr(self.raw))
 
 
