@@ -26,7 +26,6 @@ class NotMade(Exception):
     """A call was not made, since its run may have another owner."""
 
     def __init__(self, why: LedgerError) -> None:
-        super().__init__(str(why))
         self.why = why
 
 

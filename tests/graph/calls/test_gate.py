@@ -1,15 +1,19 @@
 """The choke point: intent on disk, effect, outcome; whatever a tool does ends in data."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 from clocked_loop import ClockedLoop
 from desk import Desk, at_desk
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables.config import set_config_context
 from langchain_core.tools import StructuredTool, ToolException
 
 from planner_executor.graph.calls.gate import CallGate
@@ -401,6 +405,62 @@ async def test_under_an_outdated_lease_nothing_starts_is_made_ends_or_is_asked()
         kinds = await desk.kinds()
     await ledger.close()
     assert (kinds, len(model.prompts)) == (["paused"], 0) and tools.calls == []
+
+
+async def test_what_may_be_repeated_is_made_without_a_proof_of_the_lease() -> None:
+    ledger = MemoryLedger()
+    run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+    async with ledger.owned(run) as outdated:
+        pass
+    async with ledger.owned(run):
+        gate = await Desk(ledger, outdated, Toolbox([LoggedTools().tool("read", effect="read")])).gate()
+        call = await admit(gate, STEP, "read", {"to": "x"})
+        assert (await gate.perform(call)).value == {"to": "x"}
+    await ledger.close()
+
+
+class Told(BaseCallbackHandler):
+    """Notes what tracers are told about a call."""
+
+    def __init__(self) -> None:
+        self.about: list[Any] = []
+
+    def on_tool_start(self, *_: Any, metadata: Any = None, **__: Any) -> None:
+        self.about.append(metadata)
+
+
+async def test_tracers_are_told_whose_call_it_is() -> None:
+    handler = Told()
+
+    async with at_desk(LoggedTools().tool("send")) as desk:
+        await desk.revise(3)
+        gate = await desk.gate()
+        call = await admit(gate, STEP, "send", {})
+        with set_config_context({"callbacks": [handler]}) as context:
+            await asyncio.create_task(gate.perform(call), context=context)
+    assert handler.about == [{"run": "t.1", "revision": 3, "step": "a", "call": 1, "item": None}]
+
+
+async def test_a_failure_that_became_data_keeps_nothing_of_the_call() -> None:
+    kept: list[Any] = []
+
+    class Large:
+        """What a tool has in hand when it fails."""
+
+    async def work(**_: Any) -> None:
+        large = Large()
+        kept.append(weakref.ref(large))
+        raise ValueError("down")
+
+    tool = LoggedTools().tool("send", is_async=True)
+    tool.coroutine = work  # type: ignore[attr-defined]
+    gc.collect()
+    gc.disable()
+    try:
+        assert (await perform(tool)).result.status == "failed"
+        assert [one() for one in kept] == [None]
+    finally:
+        gc.enable()
 
 
 async def test_outcomes_alone_are_written_whatever_was_decided() -> None:

@@ -1,6 +1,7 @@
 """What the gate lets pass, and what waits: for a person, for a turn, for a budget; each wait is on record once."""
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -213,6 +214,19 @@ async def test_untrusted_arguments_of_an_effect_are_shown_to_a_person_unless_nob
         else:
             await admit(gate, given=PAGE)
         assert await desk.kinds() == (["step_held"] if asks else [])
+
+
+async def test_what_a_held_call_may_rest_on_is_written_before_it() -> None:
+    async with at_desk(SEND, READ) as desk:
+        gate, before = await desk.gate(), list[list[str]]()
+
+        async def write_ended() -> None:
+            before.append(await desk.kinds())
+
+        for name, block in (("x", gate.resting_on(write_ended)), ("y", nullcontext())):
+            with block, pytest.raises(CallHeld):
+                await admit(gate, to=name, given=PAGE)
+        assert (before, await desk.kinds()) == ([[]], ["step_held"] * 2)
 
 
 async def test_a_held_call_is_on_record_once_for_each_revision() -> None:
