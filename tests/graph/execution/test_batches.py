@@ -61,6 +61,14 @@ async def test_a_value_of_another_form_is_done_again_alone_and_corrected(prepare
     assert "'one' is not of type 'integer'" in str(model.prompts[-1][-1].text)
 
 
+async def test_items_of_a_batch_that_waits_for_a_person_do_not_go_alone(prepared: Any) -> None:
+    model, long = ScriptedModel(["0", "1"]), [{"text": "x" * 10_000}] * 2
+
+    result, _ = await each(model, prepared, Budget(tokens=9_000), for_each=long)
+
+    assert (result.status, len(model.prompts)) == ("pending", 0), "one of them alone would be within the budget"
+
+
 class Bound(ScriptedModel):
     """Notes the schemas that it is bound to."""
 
