@@ -2,9 +2,9 @@
 
 A driver holds statements and transactions. The rules are functions of this package, which every driver calls inside its
 transactions: `chaining` (numbers and hashes events), `refusals` (checks before a write), `lease` and `ownership`
-(owners of runs), `reading` and `checked_reader` (checks after a read), `search` (names, filters and pages), `erasure`
-(redaction), `graph.record.summary` and `graph.record.counters` (the index of runs). `tests/ledger_contract` checks each
-sentence below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
+(owners of runs), `reading` (checks after a read), `search` (names, filters and pages), `erasure` (redaction),
+`graph.record.summary` and `graph.record.counters` (the index of runs). `tests/ledger_contract` checks each sentence
+below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

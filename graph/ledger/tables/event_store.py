@@ -2,22 +2,29 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from planner_executor.graph.ledger.chaining import must_sync
 from planner_executor.graph.ledger.family import effects_in
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.owned_writer import Batch, OwnedWriter
 from planner_executor.graph.ledger.ownership import Held, Ownership
-from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, no_events
+from planner_executor.graph.ledger.protocol import (
+    NOTHING_SEEN,
+    Lease,
+    Message,
+    MessageHandler,
+    News,
+    Owned,
+    Proof,
+    no_events,
+)
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import check_control_seq
 from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.caps import enter
 from planner_executor.graph.ledger.tables.event_reader import EventReader
-from planner_executor.graph.ledger.tables.event_writer import EventWriter
 from planner_executor.graph.ledger.tables.families import check_family
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.lease_table import SqlAttempt, SqlLeaseTable
@@ -29,19 +36,30 @@ from planner_executor.graph.ledger.tables.transaction import Database, Transacti
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.run_key import RunKey
-from planner_executor.graph.record.standing_approval import StandingCall
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 from planner_executor.graph.record.values import Kept
 
 T = TypeVar("T")
 
 
-class EventStore(OwnedWriter, EventReader):
+class Batch(NamedTuple):
+    """Events, and what is written or checked with them; see `graph.ledger.protocol.Ledger.write`."""
+
+    drafts: Sequence[Draft]
+    artifacts: Sequence[Kept]
+    control_seq: int | None
+    caps: Sequence[CapEntry]
+    uses: Sequence[StandingCall] = ()
+    given: Sequence[StandingApproval] = ()
+
+
+class EventStore(EventReader):
     """See `graph.ledger.protocol.Ledger`; a driver brings its database, and what it knows of the leases in `held`."""
 
     def __init__(self, file: Database, key: SealKey | None, pace: Pace, held: Held, known: KnownLeases) -> None:
         super().__init__(file, key)
         self._lease_s, self._silent_s = pace.lease_s, max(pace.lease_s, pace.beat_s)
-        self._writer, self._known = EventWriter(self.name, key), known
+        self._known = known
         self._ownership = Ownership(self.name, SqlLeaseTable(file), held, pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
@@ -135,7 +153,37 @@ class EventStore(OwnedWriter, EventReader):
             self._ownership.note_proof(lease, asked_s)
         return seq
 
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
+        uses: Sequence[StandingCall] = (),
+        given: Sequence[StandingApproval] = (),
+    ) -> list[Event]:
+        """Write events and return those after the run's `after`-th, in one transaction."""
+        run = by if isinstance(by, RunKey) else by.run
+        batch = Batch(drafts, artifacts, control_seq, caps, uses, given)
+        found = await self._written(by, batch, after, and_release)
+        if found is None:  # owned by another process, which may be dead: only its heartbeat can tell
+            async with self.owned(run) as lease:
+                return await self.write(lease, after=after, **batch._asdict())
+        if and_release and isinstance(by, Lease):
+            self._ownership.held.pop(by, None)
+        return await self._checked(run, found, after)
+
+    async def prove(self, lease: Lease) -> Proof:
+        """Make sure that a lease is in force now, right before an effect."""
+        return await self._ownership.prove(lease, lambda: self._look_at(lease))
+
     async def _look_at(self, lease: Lease) -> object:
+        """Read a lease and show that its owner is alive, so that no other takes the run as long as this counts."""
+
         def look(tx: Transaction) -> None:
             self._known.check(self.name, locked(tx, self.name, lease.run), lease)
             beat(tx, [lease])
@@ -143,6 +191,10 @@ class EventStore(OwnedWriter, EventReader):
         return await self._file.do(look, lease.run.thread)
 
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
+        """Write a batch in one transaction, and return the run from its `after`-th event on.
+
+        Without a lease the run must be free, and is left so under a new token. None if it has an owner.
+        """
         run = by if isinstance(by, RunKey) else by.run
 
         def write(tx: Transaction) -> Snapshot | None:
@@ -200,9 +252,6 @@ class EventStore(OwnedWriter, EventReader):
     async def close(self) -> None:
         """Let go of the database."""
         await self._file.close()
-
-    def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
-        self._writer.index.folded.has_read(run, found.rows, events)
 
     def _attempt(self, run: RunKey, read: Callable[[Transaction, Head, Lease], T], full: bool = False) -> SqlAttempt[T]:
         return SqlAttempt(self._file, run, self._writer, read, self._known, self._lease_s, full)

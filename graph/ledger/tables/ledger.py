@@ -1,10 +1,12 @@
 """The ledger in a database; see `graph.ledger.run_store.RunStore`. The nodes' side is `EventStore`."""
 
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 
+from planner_executor.graph.ledger.erasure import redactor_of
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.run_index import Unfinished
@@ -34,7 +36,7 @@ from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 
 
-class SqlLedger(EventStore):
+class SqlLedger(EventStore, ABC):
     """What both databases do alike; a driver adds what is about its files or its server."""
 
     async def post(self, run: RunKey, message: Message) -> None:
@@ -55,12 +57,18 @@ class SqlLedger(EventStore):
         """Store the runs of a thread as another database has them."""
         await self._file.do(lambda tx: adopt(tx, self.name, runs), full=True)
 
-    async def _erased(self, thread: str, runs: Sequence[RunKey], value: str, by: str, reason: str) -> Redacted:
-        return await self._file.do(
-            lambda tx: erase(tx, self._writer, thread, runs, value, by, reason, self._erase_checkpoints),
-            thread,
-            full=True,
-        )
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of all that is kept of a thread, while nobody else owns one of its runs."""
+        forms, runs = redactor_of(value).forms, [RunKey(thread, n) for n in await self.numbers(thread)]
+        async with AsyncExitStack() as owned:
+            for run in runs:
+                await owned.enter_async_context(self.owned(run))
+            done = await self._file.do(
+                lambda tx: erase(tx, self._writer, thread, runs, value, by, reason, self._erase_checkpoints),
+                thread,
+                full=True,
+            )
+        return done._replace(remaining=tuple(await self._compacted(forms)))
 
     async def remove(self, threads: Sequence[Sequence[Transcript]], by: str) -> Sequence[Removal]:
         """Remove threads, and return for each its tombstone, or what keeps it."""
@@ -159,6 +167,10 @@ class SqlLedger(EventStore):
     async def misindexed(self) -> list[str]:
         """Return the names of the runs whose index row does not match their events."""
         return await self._file.look(lambda tx: list(differences(tx)))
+
+    @abstractmethod
+    async def _compacted(self, forms: Sequence[str]) -> list[str]:
+        """Overwrite what was replaced, and return where one of the forms is still found."""
 
     @abstractmethod
     def _erase_checkpoints(self, tx: Transaction, thread: str, redactor: Redactor) -> int:
