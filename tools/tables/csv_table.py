@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -72,8 +72,12 @@ def delimiter_of(text: str) -> str:
     """
 
     def evenness(delimiter: str) -> tuple[int, int]:
-        sample = csv.reader(io.StringIO(text[:_CHARACTERS_LOOKED_AT], newline=""), delimiter=delimiter)
-        widths = Counter(len(record) for record in islice(sample, _RECORDS_LOOKED_AT) if record)
+        # Strict: the look ends where a closing quote is followed by text, as it is by a delimiter that was not tried.
+        sample = csv.reader(io.StringIO(text[:_CHARACTERS_LOOKED_AT], newline=""), delimiter=delimiter, strict=True)
+        widths: Counter[int] = Counter()
+        # It also ends where the sample is cut within a cell; what was counted so far stays.
+        with suppress(csv.Error):
+            widths.update(len(record) for record in islice(sample, _RECORDS_LOOKED_AT) if record)
         width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
         return (count, width) if width > 1 else (0, 0)
 
@@ -105,6 +109,7 @@ def _widened(kind: Kind, cell: str) -> Kind:
     """Return the narrowest kind that holds this cell too."""
     if kind == "text" or (kind == "integer" and _WHOLE.fullmatch(cell)):
         return kind
+    # Every part of the pattern may be left out, so `-` alone fits it.
     return "real" if any(sign.isdigit() for sign in cell) and _NUMBER.fullmatch(cell) else "text"
 
 

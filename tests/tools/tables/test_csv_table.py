@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.tables.csv_table import query
@@ -24,6 +24,7 @@ def asked(tmp_path: Path, content: bytes, sql: str = "SELECT * FROM data") -> di
 
 @settings(deadline=None)
 @given(rows=ROWS, delimiter=st.sampled_from(",;\t|"))
+@example(rows=[("0", ",\n", ",")], delimiter=";")  # by lines, commas would give more records
 def test_what_was_written_is_read_again(tmp_path: Path, rows: list[tuple[str, str, str]], delimiter: str) -> None:
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
@@ -39,6 +40,20 @@ def test_what_was_written_is_read_again(tmp_path: Path, rows: list[tuple[str, st
                 assert read == (cell if cell.strip() else None)
             else:
                 assert read == (float(cell) if cell.strip() else None)
+
+
+def test_records_before_a_misplaced_quote_tell_the_delimiter(tmp_path: Path) -> None:
+    content = b'a;b;c\n1;2;3\n"4" x;5,5;6\n'
+
+    assert asked(tmp_path, content)["table"]["delimiter"] == ";"
+
+
+def test_a_cell_that_is_longer_than_the_look_does_not_hide_the_delimiter(tmp_path: Path) -> None:
+    content = f'a;b\n1;2\n"{"x, " * 40_000}";3\n'.encode()
+
+    found = asked(tmp_path, content, "SELECT b FROM data")
+
+    assert (found["table"]["delimiter"], found["rows"]) == (";", [{"b": 2}, {"b": 3}])
 
 
 @settings(deadline=None)
