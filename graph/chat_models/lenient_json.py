@@ -22,7 +22,8 @@ _ESCAPE = re.compile(r"""\\x[0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}|\\.|["]""", re.DOTA
 _CLOSES = {"[": "]", "{": "}", "(": ")"}
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _PYTHON = ("True", "False", "None")
-_COMMAS, _COLONS = ",，、", ":："  # noqa: RUF001  (the full-width signs are meant)
+# No strings: the empty sign at the end of a text would be in them.
+_COMMAS, _COLONS = (",", "，", "、"), (":", "：")  # noqa: RUF001  (the full-width signs are meant)
 
 
 class LenientError(ValueError):
@@ -89,7 +90,7 @@ class _Reader:
         waiting: list[_Open] = []
         while True:
             self._skip()
-            if (sign := self._sign()) in _CLOSES and sign:
+            if (sign := self._sign()) in _CLOSES:
                 waiting.append(_Open({} if sign == "{" else [], _CLOSES[sign]))
                 if len(waiting) > MAX_DEPTH:
                     raise LenientError(TOO_DEEP, self.position)
@@ -121,7 +122,7 @@ class _Reader:
     def _has_next(self, top: _Open) -> bool:
         """Read a comma or closing bracket; return whether another item follows."""
         self._skip()
-        comma = self._sign() in _COMMAS and self._sign() != ""
+        comma = self._sign() in _COMMAS
         if comma:
             self._note(self._sign() != ",", "full-width commas or colons")
             self.position += 1
@@ -143,12 +144,12 @@ class _Reader:
         if word := _WORD.match(self.text, self.position):
             top.key, self.position = word[0], word.end()
             self._note(True, "keys without quotes")
-        elif self._sign() in ('"', "'") and self._sign():
+        elif self._sign() in ('"', "'"):
             top.key = self._string()
         else:
             raise self._fault("Expecting a key in quotes")
         self._skip()
-        if self._sign() not in _COLONS or not self._sign():
+        if self._sign() not in _COLONS:
             raise self._fault("Expecting ':' delimiter")
         self._note(self._sign() != ":", "full-width commas or colons")
         self.position += 1

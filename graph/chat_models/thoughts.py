@@ -23,7 +23,8 @@ _NEXT_CHANNEL = re.compile(r"<\|(?:channel|start|end|return|call)\|>", re.IGNORE
 _FINAL = re.compile(r"<\|start\|>\s*assistant\s*<\|channel\|>\s*final\b[^<]{0,200}<\|message\|>", re.IGNORECASE)
 _FIRST_CHANNEL = re.compile(rf"\s*(?:<\|start\|>\s*assistant\s*)?{CHANNEL}", re.IGNORECASE)
 _END = re.compile(r"<\|(?:end|return)\|>", re.IGNORECASE)
-_QUOTES = "`\"'"
+# No string: the empty text before a tag at the very beginning would be in it.
+_QUOTES = ("`", '"', "'")
 _BARE_ANALYSIS, _BARE_FINAL = re.compile(r"\s*analysis(?=\S)"), "assistantfinal"
 """Remains of channel markers that a server has stripped."""
 
@@ -74,7 +75,7 @@ def after_thoughts(text: str) -> str:
     while (first := _FIRST_TAG.match(rest, start)) and not is_end(first):
         start = thoughts_end(rest, first)
     for tag in _TAG.finditer(rest, start):
-        if rest[tag.start() - 1 : tag.start()] in tuple(_QUOTES):
+        if rest[tag.start() - 1 : tag.start()] in _QUOTES:
             continue
         open_tags += -1 if is_end(tag) else 1
         if open_tags < 0:
@@ -86,7 +87,7 @@ def _final_channel(text: str) -> str:
     """Return the content of the final channel, or the text if it has no channels."""
     rest = text
     final = _FINAL.search(text)
-    if final is not None and text[final.start() - 1 : final.start()] not in tuple(_QUOTES):
+    if final is not None and text[final.start() - 1 : final.start()] not in _QUOTES:
         rest = text[final.end() :]
     elif first := _FIRST_CHANNEL.match(text):
         is_final = first["channel"].lower() == "final"
