@@ -71,6 +71,7 @@ class _Reader:
         if not held:
             return
         first, last = min(held), max(held)
+        # Lines without words stay as empty ones: `cut_long` counts the places of its parts from the first line.
         text = "\n".join(held.get(line, "") for line in range(first, last + 1))
         if block == "title":
             self.title = self.title or " ".join(text.split())

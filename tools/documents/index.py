@@ -127,6 +127,7 @@ def _spread(found: Sequence[Found], limit: int) -> list[Found]:
             break
         if any(are_near(each.passage.text, other.passage.text) for other in [*chosen, *left[:limit]]):
             continue
+        # A document without a good passage has no share at all: it only fills up what others leave.
         most[each.passage.source] = most.get(each.passage.source, 0) - 1
         (chosen if most[each.passage.source] >= 0 else left).append(each)
     return sorted([*chosen, *left][:limit], key=found.index)

@@ -110,6 +110,8 @@ class _Reader:
             self._close()
             self._head(number, len(match[1]), line[match.end() :].strip().rstrip("#").rstrip())
             return True
+        # In Markdown the whole paragraph before it is the title, and tildes underline nothing; plain text knows one
+        # line only.
         underlined = self.block == "paragraph" and (self.markup or len(self.held) == 1) and _UNDERLINE.match(line)
         if underlined and (not self.markup or underlined[1][0] != "~"):
             title, first, self.held = " ".join(part.strip() for part in self.held), self.first, []

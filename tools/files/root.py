@@ -179,6 +179,7 @@ class Root:
         except FileNotFoundError as error:
             raise self.missing(path) from error
         except OSError as error:
+            # Without following it a link fails as a file does ("not a directory"), and only the link is to be refused.
             found = Place(path, folder, name).look()
             if found is not None and stat.S_ISLNK(found.st_mode):
                 raise PathRefused(path, self.path, f"follows the link {name!r}") from error

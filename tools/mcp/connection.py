@@ -79,6 +79,7 @@ class Connection:
             value = await session.call(offer.tool, args, listener)
         else:
             value = await self._go_on(session, offer, args, listener, replies)
+        # It has answered since, so it may be started anew once more.
         self._restarted = False
         return value
 

@@ -176,4 +176,5 @@ class Session:
                 reason = f"{reason}; it said: {said}"
             self._ready.set_exception(McpUnavailable(server.name, server.hide(reason)))
         finally:
+            # Without effect once it is set; if this task was cancelled at the start, `begun` would wait for ever.
             self._ready.cancel()

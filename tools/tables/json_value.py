@@ -58,6 +58,7 @@ def _bounded(value: Any) -> dict[str, Any]:
     size = 0
     for count, item in enumerate(shown):
         try:
+            # Python reads 1e999 as infinity, and would write that back as `Infinity`, which is no JSON.
             size += len(json.dumps(item, allow_nan=False))
         except ValueError as error:
             raise Fault("it holds a number that is larger than JSON can carry; ask for another part") from error

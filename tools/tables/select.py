@@ -114,6 +114,7 @@ def _bounded(cursor: sqlite3.Cursor, columns: list[str], limit: int) -> dict[str
         cells = [_cell(value) for value in record]
         row = dict(zip(columns, (cell for cell, _ in cells), strict=True))
         size += len(json.dumps(row))
+        # A row more than the limit is read, to know whether any is left out; the first is shown however large it is.
         if len(rows) == limit or (size > MOST_BYTES and rows):
             cut = True
             break

@@ -124,6 +124,7 @@ class Service:
                 return _json(text), None
             except (ValueError, RecursionError):
                 return None, f"its body is not valid {kind[:80]}"
+        # A zero byte, or U+FFFD where no character set fitted: bytes, whatever the header says.
         if "\0" in text or "\ufffd" in text:
             return None, f"its body is {kind[:80] or 'no text'}, and only text and JSON can be returned"
         return text, None

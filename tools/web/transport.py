@@ -43,6 +43,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         for address in others:
             try:
                 return await self._inner.handle_async_request(_aimed(request, address))
+            # Only before there is a connection: from then on the host may have done what it was asked.
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 continue
         return await self._inner.handle_async_request(_aimed(request, last))

@@ -10,6 +10,8 @@ from planner_executor.tools.errors import UrlRefused
 LONGEST_URL = 2000
 
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+# As the last label it makes a host an IPv4 address to resolvers and browsers, in hexadecimal too (WHATWG URL, "ends in
+# a number").
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _LONGEST_NAME = 253
 _LAST_PORT = 65535
