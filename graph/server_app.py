@@ -55,6 +55,7 @@ def application(access: Access) -> Any:
         if desk is None:
             yield
             return
+        # Starlette runs no lifespan of what is mounted.
         async with desk.router.lifespan_context(desk):
             yield
 

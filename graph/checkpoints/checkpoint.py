@@ -141,6 +141,7 @@ def _located(saver: AsyncSqliteSaver, check: Callable[[str], None]) -> Callable[
                 file = _file_of(list(await cursor.fetchall()))
             ledger = await run_sync(lambda: open_ledger(file, key) if file else _ledger_in_memory(saver))
             await run_sync(lambda: _vet(ledger, check))
+            # Another caller may have opened one meanwhile, and all are to use the same.
             if not found:
                 found.append(ledger)
         return found[0]

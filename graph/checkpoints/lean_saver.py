@@ -184,6 +184,8 @@ class LeanSaver(AsyncSqliteSaver):
     async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
         """Store a node's result without waiting for the checkpoint that follows."""
         await self.setup()
+        # As LangGraph's own saver: an error or interrupt takes the place of an earlier one, a node's result stays as
+        # first written.
         again = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         rows = [
             (*place, task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel, *self.serde.dumps_typed(value))

@@ -53,6 +53,7 @@ def _editor() -> list[str]:
     named = next((words for name in VARIABLES if (words := os.environ.get(name, "").strip())), None)
     found = next((program for program in USUAL if shutil.which(program)), None)
     try:
+        # With POSIX rules the backslashes of a Windows path would be escapes.
         command = shlex.split(named, posix=os.name != "nt") if named else [found] if found else []
     except ValueError as error:
         raise InputError("edit", f"the editor {named!r} is no command: {error}") from error

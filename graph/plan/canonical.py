@@ -82,6 +82,7 @@ def _write(value: JsonValue, put: Callable[[str], None]) -> None:
     elif isinstance(value, float):
         put(_number(value))
     else:
+        # `True` is an `int` as well, and its `str` is no JSON.
         put(str(value) if type(value) is int else json.dumps(value))
 
 

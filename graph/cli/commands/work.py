@@ -60,6 +60,7 @@ async def _work(
     def tell(report: "Report") -> None:
         if json:
             sys.stdout.write(json_text.dumps(report._asdict(), ensure_ascii=False) + "\n")
+            # A pipe fills a block first: a program that reads along would hear of nothing for long.
             sys.stdout.flush()
         else:
             screen.say(report.line())

@@ -134,6 +134,7 @@ def _fields(made: FormField, schema: Any, value: Any, known: LocalReferences) ->
     within = value if isinstance(value, Mapping) else {}
     required = schema.get("required", ())
     for name in dict.fromkeys((*named, *within)):
+        # A JSON Pointer (RFC 6901): `~` first, or the one of `~1` would be written again.
         pointer = f"{made.name}/{str(name).replace('~', '~0').replace('/', '~1')}"
         inner = replace(made, name=pointer, label=labelled.label if made.name else "", required=name in required)
         yield from _fields(inner, named.get(name, {}), within.get(name), known)

@@ -65,6 +65,7 @@ async def refuse_late(
         return None
     draft, artifacts = late
     if not await ledger.is_worked_on(run):
+        # It may have been taken up since that look.
         with suppress(RunOwnedError):
             async with ledger.owned(run) as lease:
                 await ledger.append(lease, [draft], artifacts=artifacts)
