@@ -176,8 +176,12 @@ class Effects:
             for call in elsewhere.calls
         }
         # Those that the run inherited come first, in the order of its record, as in a replay, which can read no source.
-        inherited = {call.key: call for call in on_record.inherited_calls if call.key in fresh or call.run not in read}
-        others = inherited | fresh
+        inherited = {
+            call.key: fresh[call.key] if call.run in read else call
+            for call in on_record.inherited_calls
+            if call.key in fresh or call.run not in read
+        }
+        others = inherited | {key: call for key, call in fresh.items() if key not in inherited}
         calls = [call for call in (*on_record.by_key.values(), *others.values()) if call.tool == tool]
         # A success is no reason to ask: steps that make the same call on purpose each make it.
         relevant = [call for call in calls if call.is_uncertain or call.settled]

@@ -10,8 +10,15 @@ from desk import Desk, at_desk
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain, ToolCall
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.ledger.protocol import Elsewhere
+from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
+from planner_executor.graph.plan.attempts import NO_LIMITS
 from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.testing import LoggedTools, drafted
 from planner_executor.tools.errors import NothingHappened
 
@@ -160,6 +167,32 @@ async def test_an_inherited_call_stands_as_its_run_has_it_now(happened: bool) ->
         effects = (await fork.gate()).effects
         await effects.look_up("send")
         assert [one.key for one in effects.happened_elsewhere(call.call)] == [call.call.key] * happened
+
+
+class Unread(MemoryLedger):
+    """Knows calls of other runs that it has not read, as a replay does."""
+
+    def __init__(self, *calls: Call) -> None:
+        super().__init__()
+        self.calls = calls
+
+    async def calls_elsewhere(self, _run: RunKey, _forked_from: str | None = None) -> Elsewhere:
+        """See `CheckedReader`."""
+        return Elsewhere(self.calls)
+
+
+async def test_an_inherited_call_stands_as_the_fork_has_it_where_its_run_is_not_read() -> None:
+    happened = StepResult("succeeded")
+    told = Call("k", "a", "send", {"to": "x"}, "d", repeatable=False, within=Pass(0), number=1, run="t.1")
+    ledger = Unread(told._replace(result=happened, settled=True), told._replace(key="other"))
+    run = await ledger.open_run("f", [drafted("run_started", {"goal": "g", "constraints": []})])
+    async with ledger.owned(run) as lease:
+        fork = Desk(ledger, lease, Toolbox([SEND]))
+        args = {"to": "x"}
+        call = ToolCall("k", "a", 1, "send", args, "d", same_digest=(await fork.gate()).effects.digest("send", args))
+        await inherit(fork, Admitted(call, NO_LIMITS))
+        assert await uncertain(fork, call) == ["k", "other"]
+    await ledger.close()
 
 
 async def test_inherited_calls_come_in_the_order_of_the_forks_record_even_if_their_run_is_read() -> None:
