@@ -453,7 +453,7 @@ async def test_a_failure_that_became_data_keeps_nothing_of_the_call() -> None:
         raise ValueError("down")
 
     tool = LoggedTools().tool("send", is_async=True)
-    tool.coroutine = work  # type: ignore[attr-defined]
+    tool.coroutine = work
     gc.collect()
     gc.disable()
     try:
