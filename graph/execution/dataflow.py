@@ -6,7 +6,6 @@ from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import TopologicalSorter
-from typing import Any
 
 from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.errors import CapReachedError, StaleRunError
@@ -101,7 +100,7 @@ class Dataflow:
             ]
             for step, work in [*made, *pieces]:
                 if may_start:
-                    self._begin(tasks, step, work())
+                    self._begin(tasks, step, work)
                 # A call that may not begin leaves its slot to the items of steps that are at work.
                 elif self._holds_slot(step):
                     self.work.slots.release()
@@ -208,7 +207,7 @@ class Dataflow:
     def _may_start(self) -> bool:
         return self._stale is None and self.limit is None and not (self.stops_early and self.progressed)
 
-    def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Any) -> None:
+    def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Task) -> None:
         self._running += 1
         self.work.reports.step(step, StepResult("running", started_at=time.time()))
         tasks.create_task(self._report(step, work), name=step)
@@ -217,9 +216,9 @@ class Dataflow:
         """Whether a step holds a slot of its own; with `for_each`, its items do."""
         return self.plan.by_id[step].for_each is None
 
-    async def _report(self, step: str, work: Any) -> None:
+    async def _report(self, step: str, work: Task) -> None:
         try:
-            end = await work
+            end = await work()
         except StaleRunError as error:
             # Kept, not raised: the group would cancel the steps whose calls are under way.
             self._stale = error

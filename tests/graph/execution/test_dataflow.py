@@ -1,6 +1,7 @@
 """The plan as a dataflow: what starts when, how much at once, and when nothing more starts."""
 
 import asyncio
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -94,6 +95,26 @@ async def test_a_step_starts_after_all_that_it_waits_for(prepared: Any) -> None:
         told = passed.told
 
     assert told.index(("a", "succeeded")) < told.index(("c", "running"))
+
+
+async def test_an_event_loop_that_ends_between_an_intent_and_its_call_leaves_nothing_that_python_warns_of(
+    prepared: Any,
+) -> None:
+    others, loop = asyncio.all_tasks(), asyncio.get_running_loop()
+
+    def end() -> None:
+        for task in asyncio.all_tasks() - others:
+            task.cancel()
+
+    async with at_desk(look()) as desk:
+        flow = (await prepared(desk, step("a", "look"))).flow
+        flow.work.reports.step = lambda *_: loop.call_soon(end)
+        run = asyncio.create_task(flow.run())
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            await asyncio.wait([run])
+
+    assert run.cancelled() and warned == []
 
 
 @pytest.mark.parametrize("slots", [1, 2])
