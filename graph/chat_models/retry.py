@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from planner_executor.graph.plan.backoff import doubled_s
+
 
 async def _sleep_of_step(_step: str, seconds: float) -> None:
     await asyncio.sleep(seconds)
@@ -64,7 +66,7 @@ class RetryPolicy(NamedTuple):
             return None
         if asked_s is not None:
             return asked_s
-        return min(self.first_wait_s * 2.0 ** (failed - 1), self.longest_wait_s) * (0.5 + jitter / 2)
+        return doubled_s(self.first_wait_s, failed, self.longest_wait_s) * (0.5 + jitter / 2)
 
 
 ONCE = RetryPolicy(attempts=1)

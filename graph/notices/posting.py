@@ -14,6 +14,7 @@ from planner_executor.graph.notices import apprise, webhook
 from planner_executor.graph.notices.addresses import Address, Addresses
 from planner_executor.graph.notices.lanes import Lanes, Try
 from planner_executor.graph.notices.notice import content, notices_of, title
+from planner_executor.graph.plan.backoff import doubled_s
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 
@@ -31,7 +32,7 @@ def again_s(tries: int) -> float | None:
     >>> again_s(1), again_s(4), again_s(24)
     (30.0, 240.0, None)
     """
-    return None if tries >= MOST_TRIES else min(FIRST_AGAIN_S * 2.0 ** (tries - 1), LONGEST_AGAIN_S)
+    return None if tries >= MOST_TRIES else doubled_s(FIRST_AGAIN_S, tries, LONGEST_AGAIN_S)
 
 
 async def look(ledger: RunStore, addresses: Addresses, also: Collection[RunKey] = ()) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, Strict
 
+from planner_executor.graph.plan.backoff import doubled_s
 from planner_executor.graph.words.tables import Number, Says, Shape, read
 
 FIRST_WAIT_S = 1.0
@@ -50,7 +51,7 @@ class AttemptLimits(NamedTuple):
         (2.0, 4.0)
         """
         first = FIRST_WAIT_S if self.backoff_s is None else self.backoff_s
-        return min(first * 2.0 ** (failed - 1), LONGEST_WAIT_S) * (0.5 + jitter / 2)
+        return doubled_s(first, failed, LONGEST_WAIT_S) * (0.5 + jitter / 2)
 
     def to_json(self) -> dict[str, Any]:
         """Return the limits that are set."""

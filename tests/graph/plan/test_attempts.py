@@ -32,6 +32,8 @@ def test_a_call_is_made_once_unless_said_otherwise() -> None:
         (AttemptLimits(backoff_s=0), 3, 1.0, 0.0),
         (AttemptLimits(backoff_s=16), 3, 1.0, 60.0),
         (AttemptLimits(backoff_s=14), 3, 1.0, 56.0),
+        (NO_LIMITS, 5_000, 1.0, 60.0),
+        (AttemptLimits(backoff_s=0), 5_000, 1.0, 0.0),
     ],
 )
 def test_the_wait_doubles_up_to_a_minute(limits: AttemptLimits, failed: int, jitter: float, wait_s: float) -> None:
