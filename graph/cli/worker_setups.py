@@ -6,8 +6,8 @@ the same ones.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from planner_executor.graph.work.continuing import BySession, Fit
 
 OPEN = 16
-"""So many setups are kept open; of those without a run in hand the one used longest ago is closed."""
+"""So many setups are kept open; of those not in use the one used longest ago is closed."""
 
 
 class MissingSetupError(ConfigError):
@@ -82,7 +82,8 @@ class BySetup:
         from planner_executor.graph.work.continuing import Fit
 
         try:
-            return await (await self._of(run)).way.fit(run)
+            async with self._way_of(run) as way:
+                return await way.fit(run)
         except LedgerError:
             raise
         except AgentError as error:
@@ -90,40 +91,35 @@ class BySetup:
 
     async def go_on(self, run: Candidate) -> None:
         """See `graph.work.continuing.Continuing`."""
-        opened = await self._of(run)
-        # Without a wait since it was found: what is not in hand may be closed to make room.
-        opened.in_hand += 1
-        try:
-            await opened.way.go_on(run)
-        finally:
-            opened.in_hand -= 1
+        async with self._way_of(run) as way:
+            await way.go_on(run)
 
     async def let_go(self, run: Candidate) -> bool:
         """See `graph.work.continuing.Continuing`."""
-        return await (await self._of(run)).way.let_go(run)
+        async with self._way_of(run) as way:
+            return await way.let_go(run)
 
     async def begin(self, playbook: "Playbook", schedule: "Schedule", thread: str) -> None:
         """Begin a run of a playbook under the operator's setup, see `graph.work.due.begin`."""
         from planner_executor.graph.work.due import begin
 
-        opened = await self._with(await run_sync(lambda: Setup.default().changed(**self.options)))
-        opened.in_hand += 1
-        try:
-            await begin(opened.way.session, playbook, schedule, thread)
-        finally:
-            opened.in_hand -= 1
+        async with self._way(await run_sync(lambda: Setup.default().changed(**self.options))) as way:
+            await begin(way.session, playbook, schedule, thread)
 
     async def aclose(self) -> None:
         """Close the agents."""
         while self._opened:
             await self._opened.popitem()[1].closing.aclose()
 
-    async def _of(self, run: Candidate) -> _Opened:
-        return await self._with(
-            await run_sync(lambda: setup_to_work(run_of(run.record, worked_on=False), self.options))
-        )
+    @asynccontextmanager
+    async def _way_of(self, run: Candidate) -> AsyncIterator["BySession"]:
+        setup = await run_sync(lambda: setup_to_work(run_of(run.record, worked_on=False), self.options))
+        async with self._way(setup) as way:
+            yield way
 
-    async def _with(self, setup: Setup) -> _Opened:
+    @asynccontextmanager
+    async def _way(self, setup: Setup) -> AsyncIterator["BySession"]:
+        """Hold a setup open for the length of the block."""
         # By its text, as it has dictionaries in it and cannot be a key.
         name = repr(setup)
         # One at a time, or two runs of one setup would open it twice.
@@ -132,7 +128,13 @@ class BySetup:
                 await self._make_room()
                 self._opened[name] = await self._open(setup)
             self._opened.move_to_end(name)
-            return self._opened[name]
+            opened = self._opened[name]
+            # Before another is let in, who may close to make room what is not in hand.
+            opened.in_hand += 1
+        try:
+            yield opened.way
+        finally:
+            opened.in_hand -= 1
 
     async def _open(self, setup: Setup) -> _Opened:
         from planner_executor.graph.session import open_session

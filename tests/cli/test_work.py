@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,16 @@ from warm_process import WarmProcess, run_warm
 from planner_executor import AsyncAgent
 from planner_executor.graph.builder.user_tools import with_named
 from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.cli import worker_setups
 from planner_executor.graph.cli.setup import Setup
-from planner_executor.graph.cli.worker_setups import MissingSetupError, setup_to_work
+from planner_executor.graph.cli.worker_setups import BySetup, MissingSetupError, setup_to_work
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import RunStarted
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.work.candidate import Candidate
+from planner_executor.graph.work.continuing import Fit
 
 TOOLS = """
 import os, signal
@@ -45,6 +50,13 @@ PLAN = """{"steps": [
 NAMED = ("shop.tools:TOOLS",)
 
 
+def candidate(goal: str, **changes: Any) -> Candidate:
+    """Return a run to continue with that setup on record."""
+    setup = Setup.default().changed(**changes).to_json()
+    started = Assignment(RunStarted(thread="t", n=1, goal=goal), setup=setup, setup_by="facade")
+    return Candidate(RunKey("t", 1), RunState(assignment=started), ())
+
+
 def recorded(**setup: Any) -> Run:
     """Return a run with that setup on record."""
     event = RunStarted(thread="t", n=1, goal="")
@@ -61,6 +73,31 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def on_record(**changes: Any) -> Run:
     return recorded(**{**Setup.default().changed(**changes).to_json()})
+
+
+async def test_a_setup_that_is_looked_at_is_not_closed_to_make_room(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_setups, "OPEN", 1)
+    closed: list[Setup] = []
+
+    class Way:
+        async def fit(self, run: Candidate) -> Fit:
+            if run.record.assignment.started.goal == "first":
+                await setups.fit(candidate("second", max_replans=2))
+            return Fit(f"{len(closed)} closed")
+
+    class Setups(BySetup):
+        async def _open(self, setup: Setup) -> worker_setups._Opened:
+            closing = AsyncExitStack()
+            closing.callback(closed.append, setup)
+            return worker_setups._Opened(Way(), closing)  # type: ignore[arg-type]
+
+    setups = Setups("runs.db", {})
+    closed_then = (await setups.fit(candidate("first", max_replans=1))).lacks
+    await setups.aclose()
+
+    assert closed_then == "0 closed" and [setup.settings["max_replans"] for setup in closed] == [2, 1]
 
 
 def test_tools_on_record_are_used_if_the_operator_named_them_too(here: Path) -> None:
