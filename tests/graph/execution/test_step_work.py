@@ -8,6 +8,9 @@ from desk import Desk, at_desk
 
 from planner_executor.graph.execution.step_outcome import StepOutcome
 from planner_executor.graph.execution.step_work import StepWork, evaluated
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.params import Param
+from planner_executor.graph.plan.references import SKIPPED
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.trust_label import USER, TrustLabel
@@ -40,6 +43,74 @@ async def test_a_step_has_the_results_of_its_dependencies_as_far_as_there_are_an
         found = await work_on(prepared, desk, step("page", "read"), step("lost", "read"), one)
         found.values["page"] = "text"
         assert found.before(Step.model_validate(one)) == {"page": "text"}
+
+
+@pytest.mark.parametrize("run_if", [None, "any"])
+async def test_only_for_a_step_that_runs_if_any_has_run_what_was_skipped_is_null(
+    prepared: Any, run_if: str | None
+) -> None:
+    one = step("send", "send", after=["page", "lost"]) | ({"run_if": run_if} if run_if else {})
+
+    async with at_desk(READ, SEND) as desk:
+        found = await work_on(prepared, desk, step("page", "read"), step("lost", "read"), step("other", "read"), one)
+        found.values |= {"page": "text", "other": 1}
+        skipped = {"lost": SKIPPED} if run_if else {}
+        assert found.values_for(Step.model_validate(one)) == {"page": "text", "other": 1, **skipped}
+
+
+EACH = {**step("send", after=["page"]), "for_each": "{list_result}"}
+
+
+@pytest.mark.parametrize(
+    ("one", "shown"),
+    [
+        (step("send", after=["page", "list"]), {"page": "text", "list": [1, 2]}),
+        (EACH, {"page": "text", "item": 2}),
+        ({**EACH, "args": {"n": "{item_result}"}}, {"page": "text"}),
+        ({**EACH, "args": {"n": "{item_result.n}"}}, {"page": "text", "item": 2}),
+    ],
+    ids=["no items", "an item", "an item in the arguments", "a part of it in the arguments"],
+)
+async def test_an_item_is_shown_once_and_its_list_is_not(prepared: Any, one: Any, shown: Any) -> None:
+    async with at_desk(READ) as desk:
+        found = await work_on(prepared, desk, step("page", "read"), step("list", "read"), one)
+        found.values |= {"page": "text", "list": [1, 2]}
+        assert found.shown(Step.model_validate(one), 2) == shown
+
+
+@pytest.mark.parametrize(("given", "most"), [({}, 1), ({"max_calls": 3}, 3)])
+async def test_a_model_is_told_how_often_it_may_call_each_of_its_tools(
+    prepared: Any, given: dict[str, Any], most: int
+) -> None:
+    one = {**step("a"), "tools": ["read", "send"], **given}
+
+    brief = await with_step(prepared, one, lambda work, step: work.brief(step, None))
+
+    assert brief.calls == {"read": most, "send": most}
+
+
+@pytest.mark.parametrize("of", [None, "ann", "bob"])
+async def test_the_inputs_of_a_step_are_itself_its_own_its_dependencies_and_the_values_of_its_parameters(
+    prepared: Any, of: str | None
+) -> None:
+    one = step("send", after=["page"]) | ({"objective": "write to {param.who}"} if of else {})
+    params = [{"who": of}] if of else []
+
+    def inputs(work: StepWork, given: Step) -> str:
+        return work.attempt(given.bound({"who": Param(value=of, label="user")} if of else {}), [1]).inputs
+
+    made = await with_step(prepared, one, inputs)
+    assert made == digest([Step.model_validate(one).to_json(), [1], {"page": "text"}, *params])
+
+
+async def test_what_a_dependency_without_a_label_gives_makes_nothing_untrusted(prepared: Any) -> None:
+    def label_read(work: StepWork, given: Step) -> TrustLabel:
+        return work.label_read(given)
+
+    assert await with_step(prepared, step("send", after=["page"]), label_read) == PAGE
+    async with at_desk(READ) as desk:
+        found = await work_on(prepared, desk, step("page", "read"), step("send", after=["page"]))
+        assert found.label_read(Step.model_validate(step("send", after=["page"]))) == USER
 
 
 @pytest.mark.parametrize(
