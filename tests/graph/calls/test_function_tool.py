@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
+import pydantic.v1
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.globals import set_debug
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import set_config_context
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from planner_executor.graph.calls.bound_tool import bind
 from planner_executor.graph.calls.function_tool import is_straight, is_watched
@@ -77,6 +78,24 @@ class Hidden(BaseModel):
     b: int = Field(default=3, exclude=True)
 
 
+class Computed(BaseModel):
+    a: int
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def b(self) -> int:
+        return self.a + 1
+
+
+class One(BaseModel):
+    a: int
+
+
+class Taken(BaseModel):
+    a: int
+    kwargs: int
+
+
 class More(BaseModel):
     a: int
     b: int = 5
@@ -120,6 +139,10 @@ GENERAL: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
     (variadic, {}, {"a": 1}),
     (positional, {}, {"a": 1}),
     (lambda a, **more: [a, more], {"args_schema": Extra, "name": "extra", "description": "d"}, {"a": 1, "b": 2}),
+    (lambda a: a, {"args_schema": Extra, "name": "extra", "description": "d"}, {"a": 1, "b": 2}),
+    (lambda a: a, {"args_schema": Computed, "name": "computed", "description": "d"}, {"a": 1}),
+    (lambda a, /: a, {"args_schema": One, "name": "unnamed", "description": "d"}, {"a": 1}),
+    (lambda a, kwargs: [a, kwargs], {"args_schema": Taken, "name": "taken", "description": "d"}, {"a": 1, "kwargs": 2}),
     (lambda a, b=4: [a, b], {"args_schema": Hidden, "name": "hidden", "description": "d"}, {"a": 1}),
     (plain, {"response_format": "content_and_artifact"}, {"a": 1}),
     (plain, {"kind": Own}, {"a": 1}),
@@ -159,6 +182,21 @@ def test_only_a_function_that_takes_just_what_callers_give_is_called_straight(
     made = given(function, is_async, **options)
 
     assert is_straight(made, made.coroutine if is_async else made.func, spec_of(made).parameters) == straight
+
+
+def test_a_schema_of_another_kind_is_left_to_langchain() -> None:
+    class Old(pydantic.v1.BaseModel):
+        a: int
+
+    made = StructuredTool(name="old", description="d", func=lambda a: a, args_schema=Old)
+
+    assert not is_straight(made, made.func, ("a",))
+
+
+def test_a_function_that_tells_nothing_of_its_arguments_is_not_called_straight() -> None:
+    made = StructuredTool(name="most", description="d", func=max, args_schema=One)
+
+    assert not is_straight(made, max, ("a",))
 
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")

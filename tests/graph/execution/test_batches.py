@@ -41,6 +41,18 @@ async def test_a_request_holds_as_many_items_as_the_batch_says(prepared: Any) ->
     assert {one["args"]["unit"] for one in told(model)} == {"kg"} and "list of 2 values" in told(model)[0]["batch"]
 
 
+async def test_what_each_item_needs_is_shown_once_for_all_of_them(prepared: Any) -> None:
+    model = ScriptedModel(["[0, 1]"])
+    prices = {"id": "prices", "objective": "o", "gather": {"kg": 3}}
+
+    async with at_desk() as desk:
+        one = {**EACH, "for_each": ITEMS[:2], "args": {"given": "{item_result}"}, "depends_on": ["prices"]}
+        await (await prepared(desk, prices, one, model=model)).run()
+
+    assert told(model)[0]["items"] == [{"given": item} for item in ITEMS[:2]]
+    assert told(model)[0]["results"] == {"prices": {"kg": 3}}
+
+
 @pytest.mark.parametrize("answer", ["[0]", "[0, 1, 2]", "0 and 1", CANNOT])
 async def test_after_an_answer_that_is_no_list_of_that_length_the_items_go_alone(prepared: Any, answer: str) -> None:
     model = ScriptedModel([answer, "[2, 3]", "[4]", "0", "1"])

@@ -4,6 +4,7 @@ from typing import Any
 
 from desk import at_desk
 
+from planner_executor.graph.record.events import ConditionEvaluated
 from planner_executor.graph.testing import LoggedTools, step
 
 SEEN = {"total": 7, "word": "x"}
@@ -35,6 +36,19 @@ async def test_a_step_runs_only_if_its_condition_is_true(prepared: Any) -> None:
     assert statuses == {"seen": "succeeded", "above": "succeeded", "below": "skipped"}
     assert told["below"] == "its condition is false: @ <= `5`"
     assert tools.calls == [("look", {"n": 1})]
+
+
+async def test_what_a_condition_came_to_is_on_record(prepared: Any) -> None:
+    above = gathered("above", 1, **when("{seen_result.total}"))
+    below = gathered("below", 1, **when("{seen_result.total}", "@ <= `5`"))
+
+    async with at_desk() as desk:
+        await (await prepared(desk, gathered("seen", SEEN), above, below)).run()
+        told = [event for event in await desk.ledger.events(desk.run) if isinstance(event.data, ConditionEvaluated)]
+        assert (await desk.record()).steps.conditions == {"above": True, "below": False}
+        assert [(event.step, event.payload["condition"]) for event in told] == [
+            ("above", "@ > `5`"), ("below", "@ <= `5`")
+        ]  # fmt: skip
 
 
 async def test_what_waits_for_a_skipped_step_is_skipped_too(prepared: Any) -> None:

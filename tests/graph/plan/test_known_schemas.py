@@ -30,15 +30,20 @@ def test_a_plain_schema_has_no_fault(schema: Any) -> None:
         ({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}, True),
         ({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}], "default": None, "title": "N"}, True),
         ({"type": "array", "items": True, "maxItems": 0, "deprecated": False, "examples": [1]}, True),
+        ({"properties": {}}, True),
+        ({"properties": {"a": {"type": 1}, "b": {}}}, False),
         ({"type": "text"}, False),
         ({"type": ["string", "null"]}, False),
         ({"required": ["a", "a"]}, False),
         ({"required": [1]}, False),
+        ({"required": ["a", 1]}, False),
         ({"required": "a"}, False),
         ({"properties": [{}]}, False),
         ({"properties": {"a": {"type": 1}}}, False),
         ({"anyOf": []}, False),
         ({"anyOf": [{"type": 1}]}, False),
+        ({"anyOf": [{"type": 1}, {}]}, False),
+        ({"anyOf": True}, False),
         ({"items": [{}]}, False),
         ({"maxItems": -1}, False),
         ({"maxItems": True}, False),
@@ -51,6 +56,13 @@ def test_a_schema_of_other_keywords_or_values_is_not_plain(schema: Any, plain: b
     assert is_plain(schema) is plain
 
 
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(depth):
+        schema = {"items": schema}
+    return schema
+
+
 @pytest.mark.parametrize(
     ("schema", "fault"),
     [
@@ -58,7 +70,10 @@ def test_a_schema_of_other_keywords_or_values_is_not_plain(schema: Any, plain: b
         ({"type": "string", "default": {1, 2}}, "it is not JSON"),
         ({"type": "string", "pattern": "a"}, None),
         ({"type": "text"}, "'text' is not valid"),
+        ({"anyOf": [{}] * 2_001}, "more than 2000 of its parts apply to the same value"),
+        (nested(5_000), "it is nested deeper than 100"),
     ],
+    ids=["plain", "no JSON", "a pattern", "no type", "too much at once", "too deep"],
 )
 def test_a_fault_of_a_schema_is_that_of_a_whole_look(schema: Any, fault: str | None) -> None:
     found = known_schema_fault(schema)

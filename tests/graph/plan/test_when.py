@@ -1,16 +1,31 @@
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.plan.when import describe_when
+from planner_executor.graph.plan.when import WHEN_SCHEMA, describe_when
 
 A: dict[str, Any] = {"id": "a", "objective": "o"}
 
 
 def issues(**fields: Any) -> list[str]:
     return [str(issue) for issue in read_plan({"steps": [A, {"id": "b", "objective": "o", **fields}]}, {}).issues]
+
+
+@pytest.mark.parametrize(
+    ("when", "fits"),
+    [
+        ({"of": 1, "condition": "@"}, True),
+        ({"condition": "@"}, False),
+        ({"of": 1}, False),
+        ({"of": 1, "condition": 2}, False),
+        ({"of": 1, "condition": "@", "else": 3}, False),
+    ],
+)
+def test_servers_that_enforce_a_schema_let_through_what_is_a_condition(when: Any, fits: bool) -> None:
+    assert Draft202012Validator(WHEN_SCHEMA).is_valid(when) is fits
 
 
 def test_a_condition_is_read_kept_and_part_of_the_digest() -> None:
