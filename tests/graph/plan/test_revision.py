@@ -47,6 +47,12 @@ def new(name: str, **fields: Any) -> dict[str, Any]:
     return {"id": name, "objective": "new", **fields}
 
 
+def test_a_revision_brings_no_parameters() -> None:
+    params = {"who": {"value": "ann", "label": "user"}}
+
+    assert places(revise({"keep": ["step_4"], "params": params})) == {(None, "params")}
+
+
 def test_what_succeeded_stays_without_being_named() -> None:
     assert ids(revised({"keep": ["step_4"]})) == ["step_1", "step_4"]
 

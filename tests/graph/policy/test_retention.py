@@ -30,7 +30,7 @@ def test_runs_are_put_together_by_thread() -> None:
     ]
 
 
-@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=3), max_size=9))
+@given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=3), max_size=9))
 def test_threads_are_put_in_slices_of_so_many_events(events: list[list[int]]) -> None:
     threads = [[run(f"t{n}", 1)._replace(seq=seq) for seq in one] for n, one in enumerate(events)]
 

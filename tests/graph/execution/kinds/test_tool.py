@@ -88,16 +88,31 @@ async def test_a_recalled_success_writes_nothing(prepared: Any) -> None:
         )
 
 
-async def test_a_result_that_was_not_checked_is_checked_and_not_written_again(prepared: Any) -> None:
-    async with at_desk(LoggedTools().tool("send")) as desk:
+PREVIEWED: Any = {"effect": "write", "trusted": True, "preview": lambda **_: "+ x"}
+
+
+async def test_a_preview_is_made_aside_and_none_of_a_call_that_succeeded(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send", **PREVIEWED)) as desk:
+        before = await opened(prepared, desk, step("a", "send", to="x"))
+        await passed_over(prepared, desk, step("a", "send", to="x"))
+        after = await opened(prepared, desk, step("a", "send", to="x"))
+
+    assert Admitted not in before and StepOutcome not in before
+    assert after == [StepOutcome]
+
+
+@pytest.mark.parametrize("declared", [{}, PREVIEWED], ids=["without a preview", "with a preview"])
+async def test_a_result_that_was_not_checked_is_checked_and_not_written_again(prepared: Any, declared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send", **declared)) as desk:
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([]), budget=NO_JUDGE)
         before = await desk.kinds()
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([MET]))
         assert (await desk.kinds())[len(before) :] == ["model_started", "model_finished", "step_checked"]
 
 
-async def test_a_result_that_nobody_asks_to_check_any_more_is_the_steps(prepared: Any) -> None:
-    async with at_desk(LoggedTools().tool("send")) as desk:
+@pytest.mark.parametrize("declared", [{}, PREVIEWED], ids=["without a preview", "with a preview"])
+async def test_a_result_that_nobody_asks_to_check_any_more_is_the_steps(prepared: Any, declared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send", **declared)) as desk:
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([]), budget=NO_JUDGE)
         await passed_over(prepared, desk, step("a", "send", to="x"))
         assert (await desk.record()).steps.succeeded == {"a"}
