@@ -10,6 +10,7 @@ from planner_executor.graph.plan.patterns import (
     first_match,
     full_match,
     has_match,
+    is_match,
     pattern_fault,
 )
 from planner_executor.graph.plan.work import work_limit
@@ -53,6 +54,11 @@ def test_a_fault_quotes_re2_and_prints_nothing(capfd: pytest.CaptureFixture[str]
     assert fault == "'(?=printed)' is not a regular expression of RE2: invalid perl operator: (?="
     assert capfd.readouterr() == ("", "")
     assert pattern_fault("a" * 1000) is None
+
+
+@pytest.mark.parametrize(("pattern", "found"), [("b", True), ("d", False), ("(", False)])
+def test_a_pattern_that_is_not_usable_matches_nothing(pattern: str, found: bool) -> None:
+    assert is_match(pattern, "abc(") is found
 
 
 def test_matches_are_found_anywhere_or_in_the_whole_text() -> None:

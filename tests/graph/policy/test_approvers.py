@@ -240,26 +240,26 @@ def test_under_four_eyes_none_may_ask_of_as_many_names_as_it_takes_unless_others
     assert rule.needed == needed
 
 
-ADA_ALONE = ApproverRule(("ada",), four_eyes=True)
+ADA_EYES = ApproverRule(("ada",), four_eyes=True)
 
 
 @pytest.mark.parametrize(
     ("rules", "askers", "named"),
     [
-        ([ADA_ALONE], ["server:Ada"], ("ada",)),
-        ([ADA_ALONE], ["server:eve"], ()),
-        ([ADA_ALONE], [], ("ada",)),
-        ([ADA_ALONE._replace(four_eyes=False)], ["server:ada"], ()),
-        ([ADA_ALONE._replace(roles=("lead",))], ["server:ada"], ()),
-        ([ADA_ALONE._replace(time=LATER)], ["server:ada"], ()),
-        ([ADA_ALONE._replace(time=TimeLimit(60.0))], ["server:ada"], ("ada",)),
+        ([ADA_EYES], ["server:Ada"], ("ada",)),
+        ([ADA_EYES], ["server:eve"], ()),
+        ([ADA_EYES], [], ("ada",)),
+        ([ADA_EYES._replace(four_eyes=False)], ["server:ada"], ()),
+        ([ADA_EYES._replace(roles=("lead",))], ["server:ada"], ()),
+        ([ADA_EYES._replace(time=LATER)], ["server:ada"], ()),
+        ([ADA_EYES._replace(time=TimeLimit(60.0))], ["server:ada"], ("ada",)),
         ([ApproverRule(BOTH, four_eyes=True)], ["server:ada"], ()),
         ([ApproverRule(BOTH, four_eyes=True)], ["server:ada", "server:bob"], BOTH),
         ([ApproverRule(BOTH, four_eyes=True)], ["claimed:eve"], ()),
         ([ApproverRule(BOTH, four_eyes=True, quorum=2)], ["server:ada"], BOTH),
         ([ApproverRule(("os:ada",), four_eyes=True)], ["os:ada"], ("os:ada",)),
         ([EYES], ["server:ada"], ()),
-        ([EYES, FINANCE, ADA_ALONE], ["server:ada"], ("ada",)),
+        ([EYES, FINANCE, ADA_EYES], ["server:ada"], ("ada",)),
     ],
 )
 def test_nobody_is_left_if_too_few_of_those_who_are_named_did_not_ask(
@@ -375,12 +375,47 @@ def test_a_call_by_itself_falls_under_the_rules_of_calls_where_they_are_there(
     assert policy_from({"approvers": approvers.to_json()}).approvers == approvers
 
 
+LONG, SHORT = TimeLimit(90.0), TimeLimit(30.0)
+
+
+@pytest.mark.parametrize(
+    ("approvers", "of_pay", "of_look"),
+    [
+        (Approvers(OPS), (OPS,), ()),
+        (Approvers(OPS, {"pay": FINANCE._replace(time=LONG)}, calls=Approvers()), (FINANCE._replace(time=LONG),), ()),
+        (
+            Approvers(ApproverRule(time=WITHIN), {"pay": FINANCE._replace(time=LONG)}, calls=Approvers(LEAD)),
+            (LEAD._replace(time=LONG),),
+            (LEAD._replace(time=WITHIN),),
+        ),
+        (
+            Approvers(OPS, {"pay": FINANCE._replace(time=LONG)}, calls=Approvers(LEAD._replace(time=SHORT))),
+            (LEAD._replace(time=SHORT),),
+            (LEAD._replace(time=SHORT),),
+        ),
+        (
+            Approvers(OPS, calls=Approvers(ApproverRule(time=SHORT))),
+            (OPS._replace(time=SHORT),),
+            (ANYBODY._replace(time=SHORT),),
+        ),
+    ],
+    ids=["no table", "an empty table", "the time of the plan's rule", "a time of its own", "only a time"],
+)
+def test_the_rule_of_a_call_has_a_time_of_its_own_or_that_of_the_tools_rule_in_plans_or_the_general_one(
+    approvers: Approvers, of_pay: Any, of_look: Any
+) -> None:
+    assert approvers.of_call(PAY, 0.0, "calls") == of_pay
+    assert approvers.of_call(LOOK, 0.0, "calls") == of_look
+
+
 def test_what_holds_for_all_plans_does_not_hold_for_the_rules_of_calls_but_rules_by_cost_and_time_do() -> None:
     strict = Approvers(
         ApproverRule(four_eyes=True, quorum=2, time=WITHIN), costs=((10, LEAD),), calls=Approvers(ADA_ALONE)
     )
 
     assert strict.timed_rules((), 0.0, calls=[PAY]) == (ADA_ALONE._replace(time=WITHIN),)
+    slow = Approvers(ApproverRule(time=WITHIN), {"pay": FINANCE._replace(time=TimeLimit(90.0))}, calls=strict.calls)
+    assert slow.timed_rules((), 0.0, calls=[PAY]) == (ADA_ALONE._replace(time=TimeLimit(90.0)),)
     assert strict.rules((), 11.0, calls=[PAY]) == (ADA_ALONE, LEAD._replace(four_eyes=True, quorum=2))
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from planner_executor.graph.desk.security.claims import Oidc, claim, person_of
 from planner_executor.graph.errors import SignInError
@@ -72,6 +73,31 @@ def test_claims_without_a_name_name_nobody() -> None:
 )
 def test_a_short_token_lacks_the_name_or_the_roles(oidc: Oidc, claims: dict[str, Any], lacks: bool) -> None:
     assert oidc.lacks(claims) == lacks
+
+
+@pytest.mark.parametrize(("written", "secret"), [("env:DESK_CLIENT_SECRET", "hush"), ("hush", None)])
+def test_the_secret_of_the_client_comes_from_the_environment_alone(
+    written: str, secret: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESK_CLIENT_SECRET", "hush")
+    settings = {"issuer": "https://id.example.org", "client_id": "desk", "client_secret": written}
+
+    if secret is None:
+        with pytest.raises(ValidationError, match="takes a variable of the environment"):
+            TypeAdapter(Oidc).validate_python(settings)
+    else:
+        assert TypeAdapter(Oidc).validate_python(settings).client_secret == secret
+
+
+@pytest.mark.parametrize(("issuer", "is_taken"), [("https://id.example.org", True), ("http://id.example.org", False)])
+def test_a_provider_has_an_https_address(issuer: str, is_taken: bool) -> None:
+    settings = {"issuer": issuer, "client_id": "desk"}
+
+    if is_taken:
+        assert TypeAdapter(Oidc).validate_python(settings).issuer == issuer
+    else:
+        with pytest.raises(ValidationError, match="takes an https address"):
+            TypeAdapter(Oidc).validate_python(settings)
 
 
 def test_the_secret_of_the_client_is_not_shown() -> None:
