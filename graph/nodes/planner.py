@@ -33,7 +33,13 @@ from planner_executor.graph.nodes.run.events import budget_reached, revision
 from planner_executor.graph.nodes.run.review_clock import bring_up
 from planner_executor.graph.nodes.run.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
 from planner_executor.graph.nodes.run.writer import RunWriter
-from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
+from planner_executor.graph.nodes.run_to_continue import (
+    is_announced,
+    run_to_continue,
+    tells_end,
+    waiting_in_chat,
+    was_here,
+)
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.on_comments import with_on_comments
 from planner_executor.graph.plan.params import NO_PARAMS
@@ -119,7 +125,8 @@ class Planner:
         """Plan if the run still needs a plan; the run is owned."""
         run = writer.run
         if run.record.ended:
-            return await state_at_end(run, **(retry_hint(run) if wants_to_go_on(state) else {}))
+            is_told = tells_end(run, state)
+            return await state_at_end(run, **(retry_hint(run) if wants_to_go_on(state) and is_told else {}))
         if is_announced(run, state):
             return state_update(run, "review", reason=None)
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:

@@ -23,6 +23,7 @@ from planner_executor.graph.nodes.run.current_run import latest_run, open_run, t
 from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.record.events import RunReopened
 from planner_executor.graph.record.reopening import is_retryable, retry_fault
+from planner_executor.graph.record.run_status import ENDS
 from planner_executor.graph.route import route_of
 from planner_executor.graph.state import State, goal_of, last_words, stated_goal
 
@@ -64,12 +65,12 @@ def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> Run
     """Return the thread's latest run, which an operation in the input takes up.
 
     Raises:
-        InputError: The thread has no run, its run is not the one named, or it has ended and is to be continued.
+        InputError: The thread has no run, its run is not the one named, or it is to be continued and has visibly ended.
     """
     if run is None:
         raise InputError("operation", f"there is no run to {wanted} on this thread; give a goal")
     check_named(state, run.record.id, run.key.thread)
-    if wanted == "continue" and run.record.ended is not None:
+    if wanted == "continue" and run.record.ended is not None and tells_end(run, state):
         next_move = "retry it instead" if is_retryable(run.record) else "start a new run"
         raise InputError("operation", f"{run.record.id} has ended as {run.record.ended.status}; {next_move}")
     is_reopened = run.record.last_kind == RunReopened.kind  # by a process that died before the checkpoint was kept
@@ -82,7 +83,14 @@ def _is_meant_by_words(run: RunContext, state: State) -> bool:
     """Whether `retry`, `continue` or `resume` in a chat is about this run, and so no goal."""
     if run.record.ended is None:
         return wants_to_retry(state)
+    if wants_to_go_on(state) and not tells_end(run, state):
+        return True
     return is_retryable(run.record) and (wants_to_retry(state) or wants_to_go_on(state))
+
+
+def tells_end(run: RunContext, state: State) -> bool:
+    """Whether the thread tells how this run ended: a process may die between the ledger's end and the checkpoint."""
+    return _names(state, run) and state.get("status") in ENDS
 
 
 async def _is_begun(run: RunContext, state: State) -> bool:
@@ -127,6 +135,10 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
 
 def is_announced(run: RunContext, state: State) -> bool:
     """Whether review routed here only to announce its request in the chat (see `graph.nodes.review.message`)."""
+    return _names(state, run) and route_of(state) == "announce"
+
+
+def _names(state: State, run: RunContext) -> bool:
+    """Whether the state belongs to this run."""
     named = state.get("run")
-    is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
-    return is_this and route_of(state) == "announce"
+    return isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
