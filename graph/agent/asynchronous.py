@@ -20,7 +20,7 @@ from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.runs.taking import taking, with_known_arguments
+from planner_executor.graph.runs.taking import taking, with_checked_arguments
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.notebook import changing_picture, draw_plans
 from planner_executor.graph.work.report import CONCURRENCY, Report
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from planner_executor.graph.text.event_text import Section
 
 
-@with_known_arguments
+@with_checked_arguments
 class AsyncAgent:
     """Starts, resumes, inspects and cancels runs in one database, through a graph over it.
 

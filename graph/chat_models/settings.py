@@ -8,6 +8,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import Field, JsonValue, SecretStr, field_validator, model_validator
 
 from planner_executor.graph.errors import ModelConfigError
+from planner_executor.graph.plain_text.sanitize import text_fault
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.words.tables import ClosedTable
 from planner_executor.graph.words.validation_message import fault_message
@@ -165,6 +166,8 @@ def _read(value: ModelSpec) -> ModelSource:
     if isinstance(value, ModelSettings | BaseChatModel):
         return value
     if isinstance(value, str):
+        if fault := text_fault(value):
+            raise ModelConfigError(value[:80], fault)
         return ModelSettings(model=value) if value else ModelSettings()
     raise ModelConfigError(
         repr(value)[:80], "give a name like openai:gpt-5-mini, ModelSettings, or a LangChain chat model"

@@ -1,9 +1,12 @@
 """Filter and page of a list of runs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.record.run_status import STATUSES, RunStatus
 from planner_executor.graph.words.name_list import right_name
 
@@ -34,8 +37,11 @@ class RunFilter:
         """Check the filter.
 
         Raises:
-            InputError: No run has such a status, there is no such order, or a page would be empty.
+            InputError: No record holds such a text, no run has such a status, there is no such order, or a page is
+                empty.
         """
+        for name, words in (("tag", self.tag), ("text", self.text), ("by", self.by), ("before", self.before)):
+            check_texts(name, words or "")
         for wrong in (one for one in self.statuses if one not in STATUSES):
             raise InputError("status", f"no run is {wrong!r}; {right_name(wrong, STATUSES)}")
         if self.order not in ORDERS:

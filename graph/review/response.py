@@ -1,5 +1,7 @@
 """Building the response to a review request from a person's statements about each action."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

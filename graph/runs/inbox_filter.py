@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.policy.approver_rule import ApproverRule, approver_refusal, people_rules
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.person import Approver
@@ -30,8 +31,9 @@ class InboxFilter(WaitingFilter):
         """Check the filter.
 
         Raises:
-            InputError: Nothing is asked or ordered so.
+            InputError: The text is one that no record holds, or nothing is asked or ordered so.
         """
+        check_texts("text", self.text)
         for wrong in (one for one in self.asks if one not in ASKS):
             raise InputError("asks", f"nothing in an inbox is {wrong!r}; {right_name(wrong, ASKS)}")
         if self.order not in ORDERS:

@@ -11,13 +11,14 @@ from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.ledger.verification import Verification, verify
-from planner_executor.graph.plain_text.sanitize import check_texts
+from planner_executor.graph.plain_text.sanitize import check_texts, visible
 from planner_executor.graph.record.artifacts import artifacts_named
 from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.settings.identity import local_user
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section
+from planner_executor.graph.words.unreadable import unreadable
 
 
 async def audited(runs: Runs, name: str, *only: Section) -> Audit:
@@ -119,12 +120,12 @@ def _write(path: Path, content: bytes) -> None:
             file.write(content)
     except FileExistsError:
         raise InputError("file", f"{path} is there already; name a new file") from None
-    except OSError as error:
-        raise InputError("file", f"{path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a name with a NUL character or half a surrogate pair is a `ValueError`
+        raise InputError("file", f"{visible(str(path))}: {unreadable(error, 'name another file')}") from error
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError as error:
-        raise InputError("file", f"{path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a name with a NUL character or half a surrogate pair is a `ValueError`
+        raise InputError("file", f"{visible(str(path))}: {unreadable(error, 'name another file')}") from error

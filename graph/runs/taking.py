@@ -1,11 +1,12 @@
-"""What a method takes: known to type checkers, declared once, and refused by name if it is not known."""
+"""What a method takes: known to type checkers, declared once, and refused by name if unknown or of another type."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from inspect import Signature, iscoroutinefunction, signature
+from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.runs.argument_kinds import check_kinds, kinds_of
 from planner_executor.graph.words.name_list import right_name
 
 P = ParamSpec("P")
@@ -19,13 +20,15 @@ def taking(
 ) -> Callable[[Callable[[Owner, Value], Result]], Callable[Concatenate[Owner, P], Result]]:
     """Let a method of one value be called with the arguments that make this value.
 
-    The method raises an `InputError` if an argument's name is not known.
+    The method raises an `InputError` if an argument's name is not known, or its value is of another type.
     """
     arguments = signature(value)
+    _require_kinds(arguments)
 
     def decorated(method: Callable[[Owner, Value], Result]) -> Callable[Concatenate[Owner, P], Result]:
         def called(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Result:
             _check(kwargs, arguments.parameters)
+            check_kinds(arguments.parameters, arguments.bind_partial(*args, **kwargs).arguments)
             return method(owner, value(*args, **kwargs))
 
         update_wrapper(called, method)
@@ -35,8 +38,8 @@ def taking(
     return decorated
 
 
-def with_known_arguments(owner: type[Owner]) -> type[Owner]:
-    """Let the public coroutines of a class raise an `InputError` for an argument whose name is not known."""
+def with_checked_arguments(owner: type[Owner]) -> type[Owner]:
+    """Let the public coroutines of a class raise an `InputError` for an unknown argument, or one of another type."""
     for name, method in list(vars(owner).items()):
         if iscoroutinefunction(method) and not name.startswith("_"):
             setattr(owner, name, _checked(method))
@@ -44,16 +47,24 @@ def with_known_arguments(owner: type[Owner]) -> type[Owner]:
 
 
 def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
-    known = signature(method).parameters
+    known = signature(method)
+    _require_kinds(known)
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        _check(kwargs, known)
+        _check(kwargs, known.parameters)
+        check_kinds(known.parameters, known.bind_partial(*args, **kwargs).arguments)
         return method(*args, **kwargs)
 
     return update_wrapper(called, method)
 
 
-def _check(given: Collection[str], known: Collection[str]) -> None:
+def _require_kinds(known: Signature) -> None:
+    """Fail when the class is made, and not at the first call, if an annotation has no kind."""
+    for parameter in known.parameters.values():
+        kinds_of(parameter)
+
+
+def _check(given: Mapping[str, Any], known: Mapping[str, Parameter]) -> None:
     for name in given:
         if name not in known:
             raise InputError(name, f"unknown argument; {right_name(name, known)}")

@@ -69,7 +69,7 @@ def test_an_agent_that_is_closed_says_so(agent: Agent) -> None:
 def test_a_run_is_named_by_text(agent: Agent) -> None:
     run = agent.start("g")
 
-    with pytest.raises(InputError, match="name a run by its id or its thread, got Run"):
+    with pytest.raises(InputError, match="give a run by its id or its thread, got Run"):
         agent.resume(run, "approve")  # type: ignore[arg-type]
 
 
