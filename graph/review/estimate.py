@@ -6,6 +6,7 @@ from typing import Any
 
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.json_values import INT64
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan, Step
@@ -38,18 +39,23 @@ def estimate(
     further = sum(count * (_attempts(step, tool, tools, limits) - 1) for step, tool, count in calls)
     found: dict[str, Any] = {
         "steps": len(left),
-        "tool_calls": sum(count for _, _, count in calls) + further,
+        "tool_calls": _storable(sum(count for _, _, count in calls) + further),
         "model_steps": sum(done_by[step.id] == "model" for step in left),
         "longest_chain": int(critical_path(plan.order, plan.waits, duration)[0]),
     }
     if further:
-        found["further_attempts"] = further
+        found["further_attempts"] = _storable(further)
     if len(counted) < len(left):
         found["to_refine"] = len(left) - len(counted)
     if budget.names:
         usage = record.spending.usage_under(budget)
         found["budget_left"] = {name: (budget.of(name) or 0) - usage.of(name) for name in budget.names}
     return found
+
+
+def _storable(count: int) -> int:
+    # Each number of the plan has 64 bits, their product may have more, which no checkpoint could hold.
+    return min(count, INT64[1])
 
 
 def _attempts(step: Step, tool: str, tools: Mapping[str, ToolSpec], limits: AttemptLimits) -> int:

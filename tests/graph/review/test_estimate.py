@@ -4,6 +4,7 @@ from typing import Any
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.json_values import INT64
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.budget import Budget, Usage
 from planner_executor.graph.record.results import StepResult
@@ -75,3 +76,13 @@ def test_further_attempts_are_counted_as_the_lowest_limits_allow() -> None:
     found = estimate(plan, RunState(), Budget(), tools)
     assert (found["tool_calls"], found["further_attempts"]) == (2 + 2 * 3, 1 + 2 * 2)
     assert "further_attempts" not in estimate(plan, RunState(), Budget(), tools, AttemptLimits(attempts=1))
+
+
+def test_a_count_is_never_more_than_a_checkpoint_holds() -> None:
+    most = 2**63 - 1
+    each = step("a", tool="get", for_each="{z_result}", max_items=most, attempts=most)
+    plan = Plan(steps=(step("z", tool="get"), each))
+
+    found = estimate(plan, RunState(), Budget())
+
+    assert (found["tool_calls"], found["further_attempts"]) == (INT64[1], INT64[1])
