@@ -13,7 +13,14 @@ from planner_executor.graph.chat_models.settings import ROLES, Role
 from planner_executor.graph.client_context import FIXED, LIMITS, Context, in_force
 from planner_executor.graph.settings.settings import Settings
 
-JSON_TYPE: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", dict: "object", type(None): "null"}
+JSON_TYPE: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    dict: "object",
+    type(None): "null",
+}
 
 
 def context_schema(settings: Settings, models: RoleModels) -> type[Context]:
