@@ -37,6 +37,7 @@ from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints, let_keep
 from planner_executor.graph.client_context import Context
 from planner_executor.graph.context import Services
+from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.lifetime import LoopThread
 from planner_executor.graph.nodes.review.calls import with_settled_calls
@@ -184,6 +185,8 @@ def graph_with(
     Raises:
         ConfigError: One does not fit the checkpointer, or a tool can write the ledger.
     """
+    if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
+        raise ConfigError(f"checkpointer must be one of LangGraph's, got {type(checkpointer).__name__}")
     equipment = options.equipment
     opened = ledger_of(ledger, checkpointer, options.check_file)
     notifier = notifier_of(options.addresses, opened)

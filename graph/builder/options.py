@@ -1,5 +1,7 @@
 """The options of a graph: all of them checked before a ledger or a checkpointer is there."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -23,11 +25,14 @@ from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.observing.otel_export import with_exported_spans
+from planner_executor.graph.plain_text.sanitize import text_fault
+from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.library import Library
 from planner_executor.graph.playbooks.folder import folder_of, library_of
+from planner_executor.graph.settings.argument_kinds import kind_fault
 from planner_executor.graph.settings.identity import Adapter
-from planner_executor.graph.settings.settings import GivenSettings
+from planner_executor.graph.settings.settings import SETTINGS, GivenSettings
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.words.name_list import right_name
 
@@ -79,6 +84,7 @@ def options_of(**given: Unpack[GraphOptions]) -> Options:
     """
     _check_names(given)
     values: Mapping[str, Any] = {**given}
+    _check_kinds(values)
     config = given.get("config")
     policy = policy_named(given.get("policy"), config)
     settings = {name: value for name, value in values.items() if name in GivenSettings.__annotations__}
@@ -118,6 +124,20 @@ def _check_names(given: Collection[str]) -> None:
     known = [*own, "checkpointer", "ledger", *GivenSettings.__annotations__]
     if unknown := sorted(set(given) - set(known)):
         raise ConfigError(f"{unknown[0]}: unknown argument; {right_name(unknown[0], known)}")
+
+
+def _check_kinds(given: Mapping[str, Any]) -> None:
+    """Check that each argument is of its type; numbers have checks of their own, which name their bounds too.
+
+    Raises:
+        ConfigError: One is of another type, or a text that names no file.
+    """
+    for name, value in given.items():
+        if name in ATTEMPT_FIELDS or (name in SETTINGS and SETTINGS[name].least is not None):
+            continue
+        fault = kind_fault(name, GraphOptions.__annotations__[name].__forward_arg__, value)
+        if fault := fault or (text_fault(str(value)) if isinstance(value, str | Path) else None):
+            raise ConfigError(f"{name}: {fault}")
 
 
 def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapter | None:

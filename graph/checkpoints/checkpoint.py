@@ -101,6 +101,9 @@ def ledger_of(
     # What a caller names comes first; all else is a guess from the checkpointer.
     if given is not None:
         opened = open_ledger(given, key_from_environment()) if isinstance(given, str | Path) else given
+        if not isinstance(getattr(opened, "name", None), str):
+            expected = "the path of an SQLite file, the address of a PostgreSQL database, or an open ledger"
+            raise ConfigError(f"ledger must be {expected}, got {type(given).__name__}")
         return _always(opened, check)
     if isinstance(checkpointer, SqliteSaver):
         # SQLite tells the file of a connection, also of one that a user opened.

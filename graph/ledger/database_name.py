@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from planner_executor.graph.ledger.address import is_address, shown_address
+from planner_executor.graph.plain_text.sanitize import text_fault
 
 DATABASE = "planner-executor.db"
 IN_MEMORY = ":memory:"
@@ -16,6 +17,8 @@ def name_fault(database: str) -> str | None:
     """Return why a text names no database, None if it may: SQLite would make one that is gone with its connection."""
     if not database.strip():
         return UNNAMED
+    if fault := text_fault(database):
+        return f"the name of the database: {fault}"
     return OF_SQLITE if database.startswith("file:") else None
 
 

@@ -6,7 +6,7 @@ from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.runs.argument_kinds import check_kinds, kinds_of
+from planner_executor.graph.settings.argument_kinds import kind_fault, kinds_of
 from planner_executor.graph.words.name_list import right_name
 
 P = ParamSpec("P")
@@ -28,7 +28,7 @@ def taking(
     def decorated(method: Callable[[Owner, Value], Result]) -> Callable[Concatenate[Owner, P], Result]:
         def called(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Result:
             _check(kwargs, arguments.parameters)
-            check_kinds(arguments.parameters, arguments.bind_partial(*args, **kwargs).arguments)
+            _check_kinds(arguments, *args, **kwargs)
             return method(owner, value(*args, **kwargs))
 
         update_wrapper(called, method)
@@ -52,7 +52,7 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         _check(kwargs, known.parameters)
-        check_kinds(known.parameters, known.bind_partial(*args, **kwargs).arguments)
+        _check_kinds(known, *args, **kwargs)
         return method(*args, **kwargs)
 
     return update_wrapper(called, method)
@@ -60,8 +60,21 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _require_kinds(known: Signature) -> None:
     """Fail when the class is made, and not at the first call, if an annotation has no kind."""
-    for parameter in known.parameters.values():
-        kinds_of(parameter)
+    for name in known.parameters:
+        kinds_of(annotation_of(known, name))
+
+
+def annotation_of(known: Signature, name: str) -> str:
+    """Return the annotation of an argument; `Any` for one without, such as `self`, and for several of one name."""
+    parameter = known.parameters[name]
+    is_one = parameter.annotation is not Parameter.empty and parameter.kind is not Parameter.VAR_POSITIONAL
+    return str(parameter.annotation) if is_one else "Any"
+
+
+def _check_kinds(known: Signature, *args: Any, **kwargs: Any) -> None:
+    for name, value in known.bind_partial(*args, **kwargs).arguments.items():
+        if fault := kind_fault(name, annotation_of(known, name), value):
+            raise InputError(name, fault)
 
 
 def _check(given: Mapping[str, Any], known: Mapping[str, Parameter]) -> None:

@@ -1,11 +1,9 @@
 """Whether an argument is of its annotated type; nothing is imported for it that the annotation alone would need."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from inspect import Parameter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.json_values import long_integer_fault
 from planner_executor.graph.record.person import Person
 
@@ -19,31 +17,27 @@ class Kind(NamedTuple):
     noun: str
 
 
-def check_kinds(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
-    """Check values against the annotations of their parameters.
+def kind_fault(name: str, annotation: str, value: Any) -> str | None:
+    """Return why a value is not of its annotated type, or is one that no database takes; None if it may be used.
 
-    Raises:
-        InputError: One is of another type, or an integer beyond 64 bits.
+    >>> kind_fault("tags", "Sequence[str]", "nightly")
+    'give a list of texts, got str'
     """
-    for name, value in given.items():
-        kinds = kinds_of(parameters[name])
-        if kinds and not any(kind.fits(value) for kind in kinds):
-            nouns = dict.fromkeys(_noun(name, kind) for kind in kinds if kind is not NOTHING)
-            raise InputError(name, f"give {' or '.join(nouns)}, got {type(value).__name__}")
-        # No database takes it; what has no kind is checked where it is kept.
-        if kinds and isinstance(value, int) and (fault := long_integer_fault(value)):
-            raise InputError(name, fault)
+    kinds = kinds_of(annotation)
+    if kinds and not any(kind.fits(value) for kind in kinds):
+        nouns = dict.fromkeys(_noun(name, kind) for kind in kinds if kind is not NOTHING)
+        return f"give {' or '.join(nouns)}, got {type(value).__name__}"
+    # What has no kind is checked where it is kept.
+    return long_integer_fault(value) if kinds and isinstance(value, int) else None
 
 
-def kinds_of(parameter: Parameter) -> list[Kind]:
-    """Return the kinds of values that a parameter takes; none if it takes any.
+def kinds_of(annotation: str) -> list[Kind]:
+    """Return the kinds of values that an annotation admits; none if it admits any.
 
-    >>> [kind.noun for kind in kinds_of(Parameter("tag", Parameter.KEYWORD_ONLY, annotation="str | None"))]
+    >>> [kind.noun for kind in kinds_of("str | None")]
     ['text', 'None']
     """
-    if parameter.annotation is Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL:
-        return []
-    parts = parameter.annotation.split(" | ")
+    parts = annotation.split(" | ")
     return [] if ANYTHING & {*parts} else [KINDS[part] for part in parts]
 
 
@@ -85,7 +79,18 @@ NOTHING = Kind(lambda value: value is None, "None")
 _TEXT = Kind(_is(str), "text")
 _TEXTS = Kind(_each(_TEXT.fits), "a list of texts")
 _CALLED = Kind(callable, "a function")
-ANYTHING = {"Any", "Json", "ModelSpec"}
+ANYTHING = {
+    "Any",
+    "ApprovalMode",
+    "Budget",
+    "GivenPacks",
+    "Json",
+    "KeepCheckpoints",
+    "Literal[1]",
+    "ModelSpec",
+    "Policy",
+    "Replan",
+}
 """Annotations of values that are checked where they are read."""
 KINDS: Mapping[str, Kind] = {
     "None": NOTHING,
@@ -102,14 +107,18 @@ KINDS: Mapping[str, Kind] = {
     "Collection[str]": _TEXTS,
     "tuple[RunStatus, ...]": _TEXTS,
     "Sequence[Any]": Kind(_each(_any), "a list"),
+    "Sequence[Observer]": Kind(_each(callable), "a list of functions"),
+    "Sequence[Tool]": Kind(_each(_any), "a list of tools"),
     "Sequence[bool]": Kind(_each(_is(bool)), "a list of True and False"),
     "Sequence[tuple[str, str]]": Kind(_each(_is_pair), "a list of pairs of texts"),
     "Mapping[str, Any]": Kind(_by_text(_any), "a dict whose keys are texts"),
+    "Mapping[str, ModelSpec]": Kind(_by_text(_any), "a dict of models by name"),
     "Mapping[str, str]": Kind(_by_text(_TEXT.fits), "a dict of texts"),
     "Mapping[str, Mapping[str, Any]]": Kind(_by_text(_by_text(_any)), "a dict of dicts"),
     "RunStatus": _TEXT,
     "RunOrder": _TEXT,
     "WaitingOrder": _TEXT,
+    "Adapter": _CALLED,
     "ProgressCallback": _CALLED,
     "Callable[[Report], None]": _CALLED,
 }

@@ -1,5 +1,7 @@
 """Settings of a graph: names and limits, as its operator chooses them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,7 +128,7 @@ class GivenSettings(TypedDict, total=False):
     timeout_s: float | None
     attempts: int | None
     backoff_s: float | None
-    look: Sequence[str]
+    look: str | Sequence[str]
     time_zone: str
     record_prompts: bool
     instructions: Mapping[str, str]

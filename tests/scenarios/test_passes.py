@@ -109,7 +109,7 @@ def to_the_end(
         announced.update(one["args"]["args"]["to"] for one in actions if one["name"] in ("settle_effect", "run_step"))
         uncertain = [happened(one["args"]["args"]["to"]) for one in actions if one["name"] == "settle_effect"]
         plain = any(one["name"] != "settle_effect" for one in actions)
-        run = agent.resume(run.id, run.decide(approve=plain or None, happened=uncertain))
+        run = agent.resume(run.id, run.decide(approve=bool(plain), happened=uncertain))
     return run
 
 

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from inspect import Parameter, signature
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -7,15 +7,16 @@ import pytest
 
 from planner_executor import Agent, AsyncAgent, Person
 from planner_executor.graph.errors import AgentError, InputError
-from planner_executor.graph.runs.argument_kinds import kinds_of
 from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.taking import annotation_of
+from planner_executor.graph.settings.argument_kinds import kind_fault, kinds_of
 
 PUBLIC = [name for name in vars(Agent) if name in vars(AsyncAgent) and name != "open" and not name.startswith("_")]
 TYPED = [
-    (method, parameter.name)
+    (method, name)
     for method in (*(getattr(Agent, name) for name in PUBLIC), Run.decide)
-    for parameter in signature(method).parameters.values()
-    if kinds_of(parameter)
+    for name in signature(method).parameters
+    if kinds_of(annotation_of(signature(method), name))
 ]
 
 
@@ -57,9 +58,7 @@ def test_an_argument_of_another_type_is_refused_by_its_name(
     ],
 )
 def test_a_value_fits_its_annotation_or_not(annotation: str, value: Any, fits: bool) -> None:
-    kinds = kinds_of(Parameter("x", Parameter.KEYWORD_ONLY, annotation=annotation))
-
-    assert (not kinds or any(kind.fits(value) for kind in kinds)) is fits
+    assert (kind_fault("x", annotation, value) is None) is fits
 
 
 def test_one_text_is_not_taken_for_a_list_of_its_letters(tmp_path: Path) -> None:
