@@ -18,7 +18,16 @@ from planner_executor.graph.ledger.protocol import (
 )
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.caps import CapEntry
-from planner_executor.graph.record.events import CallStarted, Draft, Event, StandingGiven, StepHeld, StepUncertain
+from planner_executor.graph.record.events import (
+    Arguments,
+    CallInherited,
+    CallStarted,
+    Draft,
+    Event,
+    StandingGiven,
+    StepHeld,
+    StepUncertain,
+)
 from planner_executor.graph.record.other_runs import other_calls
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
@@ -148,11 +157,15 @@ class ReplayLedger:
     async def calls_elsewhere(self, run: RunKey, forked_from: str | None = None) -> Elsewhere:  # noqa: ARG002  (one run)
         """Return the calls of other runs that the record mentions, in their state at that time."""
         found: dict[str, Call] = {}
+        inherited: dict[str, Arguments] = {}
         for event in self.recording.events:
-            if isinstance(event.data_if_known, StepHeld | StepUncertain):
-                for call in other_calls(event.data_if_known):
-                    found.setdefault(call.key, call)
-        return Elsewhere(list(found.values()))
+            match event.data_if_known:
+                case CallInherited() as data:
+                    inherited[data.key] = data.args
+                case StepHeld() | StepUncertain() as data:
+                    for call in other_calls(data):
+                        found.setdefault(call.key, call)
+        return Elsewhere([_with_own_args(call, inherited.get(call.key)) for call in found.values()])
 
     async def standing(
         self,
@@ -195,3 +208,13 @@ class ReplayLedger:
         if artifact_id not in self._playback.artifacts:
             raise LedgerError(self.name, f"there is no artifact {artifact_id}")
         return self._playback.artifacts[artifact_id]
+
+
+def _with_own_args(call: Call, args: Arguments | None) -> Call:
+    """Return a call with the arguments that a fork inherited it with.
+
+    Where a call is held, the forked step's calls are named whatever their arguments, and without them.
+    """
+    if args is None:
+        return call
+    return call._replace(args=args.shown, args_digest=args.digest, args_artifact=args.artifact_id)
