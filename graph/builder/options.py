@@ -133,7 +133,8 @@ def _check_kinds(given: Mapping[str, Any]) -> None:
         ConfigError: One is of another type, or a text that names no file.
     """
     for name, value in given.items():
-        if name in ATTEMPT_FIELDS or (name in SETTINGS and SETTINGS[name].least is not None):
+        is_bounded = name in ATTEMPT_FIELDS or (name in SETTINGS and SETTINGS[name].least is not None)
+        if is_bounded or (name == "look" and isinstance(value, str)):  # "packs" stands for a list
             continue
         fault = kind_fault(name, GraphOptions.__annotations__[name].__forward_arg__, value)
         if fault := fault or (text_fault(str(value)) if isinstance(value, str | Path) else None):

@@ -159,12 +159,12 @@ class ReplayLedger:
         found: dict[str, Call] = {}
         inherited: dict[str, Arguments] = {}
         for event in self.recording.events:
-            match event.data_if_known:
-                case CallInherited() as data:
-                    inherited[data.key] = data.args
-                case StepHeld() | StepUncertain() as data:
-                    for call in other_calls(data):
-                        found.setdefault(call.key, call)
+            data = event.data_if_known
+            if isinstance(data, CallInherited):
+                inherited[data.key] = data.args
+            elif isinstance(data, StepHeld | StepUncertain):
+                for call in other_calls(data):
+                    found.setdefault(call.key, call)
         return Elsewhere([_with_own_args(call, inherited.get(call.key)) for call in found.values()])
 
     async def standing(

@@ -128,7 +128,7 @@ class GivenSettings(TypedDict, total=False):
     timeout_s: float | None
     attempts: int | None
     backoff_s: float | None
-    look: str | Sequence[str]
+    look: Sequence[str]
     time_zone: str
     record_prompts: bool
     instructions: Mapping[str, str]
