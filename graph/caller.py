@@ -4,12 +4,15 @@ A client of a graph server, and whoever invokes the compiled graph, can write in
 metadata. None of these is read here: the facade sets a context variable around its own invocations.
 """
 
+import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import BY_FACADE, Draft
 from planner_executor.graph.record.goal import Goal
@@ -89,7 +92,12 @@ class Caller:
         by: Approver | None = None,
         playbook: Mapping[str, Any] | None = None,
     ) -> "Caller":
-        """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
+        """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere.
+
+        Raises:
+            InputError: `setup` is not JSON.
+        """
+        check_setup(setup)
         started = {**FACADE, "setup": dict(setup), "setup_by": BY_FACADE} if setup else FACADE
         started = {**started, "playbook": playbook} if playbook else started
         return cls(thread, started, unseen, by=by)
@@ -103,6 +111,22 @@ class Caller:
         """Note that whoever gave the decision of this invocation may not decide."""
         if self.receipt is not None:
             self.receipt.refusal = why
+
+
+def check_setup(setup: Mapping[str, Any] | None) -> None:
+    """Check that a record can hold what a caller needs to resume a run elsewhere.
+
+    Raises:
+        InputError: It is not JSON, or holds what no record can.
+    """
+    try:
+        written = json.loads(json.dumps(setup, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            "setup", f"it holds what JSON cannot hold ({error}); give texts, numbers and the like"
+        ) from error
+    for path, fault in json_faults(written):
+        raise InputError(f"setup{path}", fault)
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)

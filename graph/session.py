@@ -14,7 +14,7 @@ from langgraph.types import Command
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.builder.graph_builder import Graph, graph_with
 from planner_executor.graph.builder.opening import AgentOptions, NotGiven, Opened, ProgressCallback, opened
-from planner_executor.graph.caller import Caller, Receipt, invoked_by
+from planner_executor.graph.caller import Caller, Receipt, check_setup, invoked_by
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.errors import (
@@ -107,6 +107,7 @@ class AgentSession:
         """
         if not isinstance(self.graph, BoundedGraph):
             raise InputError("take_over", "the graph was not made by build_graph, so that its terms are not known")
+        check_setup(setup)
         await take_over(self.runs, run.id, self.graph.services, named(by, self.identity), setup)
 
     async def resume(

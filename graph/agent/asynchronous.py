@@ -623,7 +623,10 @@ class AsyncAgent:
 
         Args:
             run: Its id, or its thread.
-            only: Some of `plans`, `steps`, `decisions`, `policy`, `budget`.
+            only: Some of `run`, `plans`, `steps`, `decisions`, `policy`, `budget`.
+
+        Raises:
+            InputError: There is no such section.
         """
         runs = await self._runs.get()
         from planner_executor.graph.runs.record_service import audited
@@ -686,7 +689,7 @@ class AsyncAgent:
             InputError: The record cannot be read without the value.
             RunOwnedError: A run of the thread is executing.
         """
-        actor, runs = await self._actor(Person(by) if isinstance(by, str) else by), await self._runs.get()
+        actor, runs = await self._actor(_person(by)), await self._runs.get()
         from planner_executor.graph.runs.record_service import redacted
 
         return await redacted(runs, run, value, reason, str(actor))
@@ -806,6 +809,18 @@ async def _session_over(graph: Graph, ledger: OpenOnUse[Runs]) -> AsyncIterator[
     from planner_executor.graph.session import AgentSession
 
     yield AgentSession(graph, runs)
+
+
+def _person(by: Person | str | None) -> Person | None:
+    """Return a person who may be given by name alone.
+
+    Raises:
+        InputError: The name is no short text.
+    """
+    try:
+        return Person(by) if isinstance(by, str) else by
+    except ValueError as error:
+        raise InputError("by", str(error)) from error
 
 
 def _verified_file(file: Path, head: str | None, key: SealKey | None) -> Verification:

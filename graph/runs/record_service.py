@@ -17,7 +17,8 @@ from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.settings.identity import local_user
 from planner_executor.graph.text.audit import Audit
-from planner_executor.graph.text.event_text import Section
+from planner_executor.graph.text.event_text import SECTIONS, Section
+from planner_executor.graph.words.name_list import right_name
 from planner_executor.graph.words.unreadable import unreadable
 
 
@@ -27,7 +28,10 @@ async def audited(runs: Runs, name: str, *only: Section) -> Audit:
     Raises:
         UnknownRunError: There is no such run.
         LedgerError: Its record cannot be read.
+        InputError: There is no such section.
     """
+    for wrong in (one for one in only if one not in SECTIONS):
+        raise InputError("only", f"there is no section {wrong!r}; {right_name(str(wrong), SECTIONS)}")
     key = await runs.find(name)
     events = await runs.ledger.events(key)
     named = await done_aside(len(events), lambda: artifacts_named(events))

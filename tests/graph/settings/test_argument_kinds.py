@@ -71,6 +71,9 @@ def test_one_text_is_not_taken_for_a_list_of_its_letters(tmp_path: Path) -> None
 
 
 UNKEPT = "\ud800"
+HOLDS_ITSELF: dict[str, Any] = {}
+HOLDS_ITSELF["a"] = HOLDS_ITSELF
+UNKNOWN_SECTION: Any = "step"
 REFUSED: list[tuple[Callable[[Agent, Path], Any], str]] = [
     (lambda agent, _: agent.list(tag=UNKEPT), "tag: text with half a surrogate pair"),
     (lambda agent, _: agent.list(by=UNKEPT), "by: text with half a surrogate pair"),
@@ -81,12 +84,19 @@ REFUSED: list[tuple[Callable[[Agent, Path], Any], str]] = [
     (lambda agent, folder: agent.export("run", folder / UNKEPT), "file: "),
     (lambda agent, folder: agent.verify(folder / "a\0b"), "file: "),
     (lambda agent, folder: agent.replay(folder / UNKEPT), "file: "),
+    (lambda agent, _: agent.start("g", setup={"folder": Path("docs")}), "setup: it holds what JSON cannot hold"),
+    (lambda agent, _: agent.start("g", setup={"most": float("inf")}), "setup: it holds what JSON cannot hold"),
+    (lambda agent, _: agent.start("g", setup=HOLDS_ITSELF), "setup: it holds what JSON cannot hold"),
+    (lambda agent, _: agent.start("g", setup={"name": UNKEPT}), "setup.name: text with a NUL character or a lone"),
+    (lambda agent, _: agent.resume("run", take_over=True, setup={"a": {1}}), "setup: it holds what JSON cannot hold"),
+    (lambda agent, _: agent.audit("run", UNKNOWN_SECTION), "only: there is no section 'step'; did you mean steps?"),
+    (lambda agent, _: agent.redact("run", "12345", reason="r", by=""), "by: '' names nobody"),
     (lambda agent, _: agent.replay("run", planner=UNKEPT), "model '\\ud800': text with half a surrogate pair"),
 ]
 
 
 @pytest.mark.parametrize(("call", "why"), REFUSED)
-def test_an_argument_that_no_database_or_file_system_takes_is_refused_by_its_name(
+def test_an_argument_that_cannot_be_kept_or_found_is_refused_by_its_name(
     call: Callable[[Agent, Path], Any], why: str, tmp_path: Path
 ) -> None:
     with Agent(tmp_path / "runs.db") as agent:
