@@ -128,8 +128,8 @@ def _no_constant(name: str) -> None:
 
 
 def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
-    if set(answer) - {"decisions", "digest"}:
-        raise InvalidResponse('the response must be {"decisions": [...]} without further keys')
+    if unknown := [str(key)[:80] for key in answer if key not in ("decisions", "digest")]:
+        raise InvalidResponse(f"unknown keys beside decisions: {', '.join(unknown)}; remove them")
     _check_digest(answer, request.digests)
     decisions = answer["decisions"]
     if not isinstance(decisions, list) or len(decisions) != len(request.actions):
@@ -193,7 +193,8 @@ def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:
 def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
     given = holder.get("digest")
     if given is not None and given not in digests:
-        raise InvalidResponse(f"the decision names digest {str(given)[:80]}, but the request is about {digests[0]}")
+        why = f"the decision names digest {str(given)[:80]!r}, but the request is about {digests[0]}"
+        raise InvalidResponse(f"{why}; review the request again")
 
 
 def _read_reason(reason: Any) -> str | None:

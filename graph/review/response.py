@@ -258,6 +258,9 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
         yield from _unmatched_plan(response)
     if (response.limits or response.finish) and "raise_budget" not in names:
         yield "budget", "no limit of the budget is reached"
+    # A rejection without words ends the run, and nobody asks for that by feedback.
+    if response.feedback is not None and not (response.feedback.strip() or response.comments):
+        yield "feedback", "it is blank; say what to change, or stop the run"
     # An answer to every call leaves nothing that words could send back.
     if response.feedback is not None and response.happened and set(names) == {"settle_effect"}:
         yield "feedback", "all that is asked is answered; leave out the feedback, or the answer"

@@ -269,7 +269,13 @@ def test_the_digest_beside_the_type_is_the_one_shown(kind: str) -> None:
 
 def test_a_digest_beside_the_decisions_counts_too() -> None:
     assert read({"decisions": [{"type": "approve"}], "digest": DIGEST})
-    assert refused({"decisions": [{"type": "approve"}], "digest": "stale"})
+    assert "'stale'" in refused({"decisions": [{"type": "approve"}], "digest": "stale"})
+
+
+def test_a_key_that_nobody_knows_beside_the_decisions_is_named() -> None:
+    assert refused({"decisions": [{"type": "approve"}], "reason": "x"}) == (
+        "unknown keys beside decisions: reason; remove them"
+    )
 
 
 @pytest.mark.parametrize(

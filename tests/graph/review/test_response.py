@@ -111,6 +111,8 @@ def test_finishing_ends_the_run_by_its_budget_alone() -> None:
         (ReviewResponse(answers={"city": "x"}), (PLAN, CITY), "decision"),
         (ReviewResponse(plan={}), (PLAN, CALL), "decision"),
         (ReviewResponse(), (PLAN,), "decision"),
+        (ReviewResponse(feedback=""), (PLAN,), "feedback"),
+        (ReviewResponse(feedback=" \n"), (PLAN, CITY), "feedback"),
         (ReviewResponse(approve=True), (PLAN, BUDGET), "decision"),
         (ReviewResponse(approve=True), (CITY,), "approve"),
         (ReviewResponse(approve=True, answers={"town": "x"}), (PLAN, CITY), "answer"),
