@@ -213,7 +213,7 @@ def policy_of(given: Any) -> Policy:
         raise ConfigError(f"policy must be a file, a table or a Policy, got {given!r}")
     try:
         text = Path(given).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a ValueError also for a path with a NUL character
         raise PolicyError(str(given), f"cannot be read: {unreadable(error)}") from error
     return policy_from_toml(text, str(given))
 

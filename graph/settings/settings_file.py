@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import PlainValidator
 
 from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.plain_text.sanitize import text_fault
 from planner_executor.graph.settings.trust import is_trusted
 from planner_executor.graph.words.tables import Fault, fault, read, unknown_entry
 from planner_executor.graph.words.toml_lines import line_of
@@ -105,7 +106,7 @@ def read_file(path: Path, content: bytes) -> SettingsFile:
     """Return a settings file with this content.
 
     Raises:
-        ConfigError: It is no TOML, or holds a name outside `TABLES`.
+        ConfigError: It is no TOML, or holds a name outside `TABLES` or a text with a NUL character.
     """
     try:
         text = content.decode()
@@ -114,7 +115,21 @@ def read_file(path: Path, content: bytes) -> SettingsFile:
         raise ConfigError(f"{path}: {unreadable(error)}") from error
     if unknown := [((name,), unknown_entry(TABLES, name)) for name in file.values if name not in TABLES]:
         raise file.refusal(unknown)
+    if faults := list(_text_faults(file.values)):
+        raise file.refusal(faults)
     return file
+
+
+def _text_faults(value: Any, place: tuple[str, ...] = ()) -> Iterator[Fault]:
+    """Yield the texts that name no file and that no record holds, wherever they stand."""
+    if isinstance(value, str) and (why := text_fault(value)):
+        yield place, why
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _text_faults(part, (*place, name))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _text_faults(part, place)
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,12 @@ def test_a_policy_is_a_file_its_data_or_an_object(tmp_path: Path) -> None:
     assert policy_of(None) == Policy()
 
 
+@pytest.mark.parametrize("path", ["a\0b", "a\ud800b"], ids=ascii)
+def test_a_path_of_a_policy_that_no_file_can_have_is_refused(path: str) -> None:
+    with pytest.raises(PolicyError, match="cannot be read"):
+        policy_of(path)
+
+
 def test_a_policy_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_bytes(b"\xff\xfe")
 

@@ -127,3 +127,9 @@ def test_an_entry_that_is_not_there_is_nothing_and_does_nothing(table: Table[str
     found: tuple[str | None, Sequence[str]] = table.value_in(file_with("")), table.acts_in(file_with(""))
 
     assert found == (None, ())
+
+
+@pytest.mark.parametrize("entry", [r'policy = "a\u0000b"', r'tools = ["x:Y", "a\u0000b"]', r'notify.link = "a\u0000b"'])
+def test_a_text_with_a_nul_character_is_refused_by_line_wherever_it_stands(entry: str) -> None:
+    with pytest.raises(ConfigError, match=r"line 2: \S+ text with a NUL character cannot be kept"):
+        read_file(FILE, f"# settings\n{entry}".encode())
