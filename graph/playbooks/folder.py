@@ -7,6 +7,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.library import KnownPlaybook, Library
 from planner_executor.graph.playbooks.playbook import Playbook, content_of
@@ -42,11 +43,14 @@ def found_in(folder: Path) -> list[Found]:
     """Return the files of a folder, by name.
 
     Raises:
-        InputError: There is no such folder.
+        InputError: There is no such folder, or it cannot be read.
     """
-    if not folder.is_dir():
-        raise InputError("playbooks", f"{folder} is no folder; make it, or name another one in the settings")
-    return [_found(path) for path in sorted(folder.glob(f"*{ENDING}")) if path.is_file()]
+    move = "name another one in the settings"
+    with file_faults("playbooks", folder, move):
+        if not folder.is_dir():
+            raise InputError("playbooks", f"{folder} is no folder; make it, or {move}")
+        files = sorted(folder.glob(f"*{ENDING}"))
+    return [_found(path) for path in files if path.is_file()]
 
 
 def named(name: str, folder: Path, *, trusted: bool = True) -> Playbook:

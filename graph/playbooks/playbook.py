@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.errors.file_faults import file_faults
+from planner_executor.graph.plain_text.sanitize import text_fault
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
@@ -19,6 +20,7 @@ from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Libra
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.record.budget import read_budget
+from planner_executor.graph.settings.argument_kinds import kind_fault
 from planner_executor.graph.words.name_list import listed
 
 FIELDS = ("name", "version", "description", "parameters", "limits", "steps", "answer", "tools", "source")
@@ -133,6 +135,8 @@ class Playbook:
         Raises:
             InputError: A value is missing, unknown, or does not fit; all faults are named.
         """
+        if fault := kind_fault("params", "Mapping[str, Any] | None", params):
+            raise InputError("params", f"{self.name}: {fault}")
         given = dict(params or {})
         if faults := list(self._value_faults(given)):
             raise InputError("params", f"{self.name}: {'; '.join(faults)}")
@@ -203,8 +207,10 @@ def content_of(path: str | Path) -> bytes:
     """Return the content of a file, cut after the first byte that is too much for a playbook.
 
     Raises:
-        InputError: The file cannot be read.
+        InputError: The file cannot be read, or `path` names none.
     """
+    if fault := kind_fault("playbook", "str | Path", path) or text_fault(str(path)):
+        raise InputError("playbook", fault)
     with file_faults("playbook", path), Path(path).open("rb") as file:
         return file.read(LARGEST + 1)
 

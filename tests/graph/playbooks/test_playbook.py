@@ -5,6 +5,7 @@ import pytest
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.playbooks.folder import found_in
 from planner_executor.graph.playbooks.playbook import LARGEST, SECRET, Playbook, face_of
 
 TO = {"type": "object", "properties": {"to": {"type": "string"}}}
@@ -155,3 +156,23 @@ def test_what_changed_about_its_tools_is_named() -> None:
         "mail had the trust undeclared, and has trusted",
         "mail takes other arguments: to, cc",
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [(5, "give text or a Path, got int"), ("a\0b", "NUL character"), (".", "Is a directory; name a file")],
+)
+def test_what_names_no_file_is_no_playbook(path: Any, why: str) -> None:
+    with pytest.raises(InputError, match=f"playbook: .*{why}"):
+        Playbook.load(path)
+
+
+@pytest.mark.parametrize("params", [5, ["who"], {5: "Ann"}], ids=str)
+def test_values_of_parameters_are_a_dict_by_name(params: Any) -> None:
+    with pytest.raises(InputError, match=r"params: greet: give a dict whose keys are texts, got"):
+        Playbook.of(raw()).plan(params)
+
+
+def test_a_folder_of_playbooks_whose_name_is_too_long_is_refused() -> None:
+    with pytest.raises(InputError, match=r"playbooks: .*too long; name another one in the settings"):
+        found_in(Path("a" * 300))
