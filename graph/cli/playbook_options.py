@@ -1,5 +1,6 @@
 """How commands name a playbook and give values to its parameters."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.playbooks.folder import folder_of, named
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.settings.settings_file import settings_file
+from planner_executor.graph.words.name_list import listed
 
 File = Annotated[
     Path,
@@ -40,9 +42,15 @@ def playbook_given(file: Path, config: Path | None, *, trusted: bool = True) -> 
 
 
 def values_given(found: Playbook, given: list[str]) -> dict[str, Any]:
-    """Return parameter -> value; where text fits, the value is text."""
-    texts = dict(pair(one, "NAME=VALUE") for one in given)
-    return {name: _read(found.parameters.get(name, {}), text) for name, text in texts.items()}
+    """Return parameter -> value; where text fits, the value is text.
+
+    Raises:
+        InputError: One is no pair, or a parameter has two values, of which one would be lost.
+    """
+    pairs = [pair(one, "NAME=VALUE") for one in given]
+    if twice := [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]:
+        raise InputError("--param", f"{listed(twice)} has more than one value; give one")
+    return {name: _read(found.parameters.get(name, {}), text) for name, text in pairs}
 
 
 def _read(schema: Mapping[str, Any], text: str) -> Any:

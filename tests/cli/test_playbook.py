@@ -222,3 +222,9 @@ def test_a_worker_begins_what_is_due_and_says_so(kept: str, cli: Cli, folder: Pa
     said = cli("work", "--once").stdout
 
     assert "nightly of 20" in said and "has started run" in said and "waits for a person" in said
+
+
+def test_a_parameter_with_two_values_is_refused(kept: str, cli: Cli) -> None:
+    refused = cli("playbook", "run", kept, "--param", "topic=sea", "--param", "topic=sun", "--yes")
+
+    assert refused.exit_code == 2 and "--param: topic has more than one value; give one" in refused.stderr
