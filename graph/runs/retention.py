@@ -202,7 +202,7 @@ def _is_whole(transcript: Transcript) -> bool:
 
 
 def _make_folder(folder: Path) -> None:
-    with file_faults("export", folder):
+    with file_faults("export", folder, "name another folder"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -211,7 +211,7 @@ def _export(folder: Path, read: Sequence[Transcript]) -> None:
 
     A name has the hash of the last event: what an interrupted removal left there is the same file.
     """
-    with file_faults("export", folder):
+    with file_faults("export", folder, "name another folder"):
         for transcript in read:
             head = transcript.head.hex()[:HEAD_CHARACTERS]
             _write(folder / f"{_file_name(transcript.thread)}.{transcript.n}-{head}.jsonl", to_bytes(transcript))

@@ -55,3 +55,17 @@ def test_a_blank_name_of_a_database_is_refused_before_a_file_is_made(
     refused = cli(*words, "--db", "")
 
     assert refused.exit_code == 2 and "is blank; name a file" in refused.stderr and set(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["runs", "migrate", "doctor"])
+def test_a_folder_in_place_of_a_database_is_named_with_the_next_move(cli: Cli, command: str, folder: Path) -> None:
+    refused = cli(command, "--db", str(folder))
+
+    assert refused.exit_code == 4 and "Is a directory; name a file in a folder you can write to" in refused.stderr
+
+
+def test_a_backup_in_a_folder_that_is_not_there_is_refused_with_the_next_move(waiting: str, cli: Cli) -> None:
+    refused = cli("backup", "nowhere/copy.db")
+
+    assert waiting and refused.exit_code == 2
+    assert "nowhere/copy.db: No such file or directory; name a file in a folder" in refused.stderr

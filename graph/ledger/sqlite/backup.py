@@ -58,7 +58,8 @@ def back_up(database: str, target: Path) -> None:
     except FileExistsError:
         raise InputError("file", f"{target} is there already; name a new file") from None
     except OSError as error:
-        raise InputError("file", f"{target}: {error.strerror or error}") from error
+        reason = error.strerror or error
+        raise InputError("file", f"{target}: {reason}; name a file in a folder you can write to") from error
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
             raise

@@ -43,9 +43,11 @@ def forecast(database: str) -> Migration:
     """Return the changes of a migration without making them; the file is only read.
 
     Raises:
-        LedgerUnavailableError: It is newer than this program.
+        LedgerUnavailableError: It is newer than this program, or a folder.
         sqlite3.Error: It cannot be read.
     """
+    if Path(database).is_dir():  # SQLite would call it an I/O error of the disk
+        raise LedgerUnavailableError(database, "Is a directory; name a file in a folder you can write to")
     with closing(sqlite3.connect(f"{Path(database).absolute().as_uri()}?mode=ro", uri=True)) as db:
         return _about(db, database)
 
