@@ -34,9 +34,8 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
     record = await _record(services, thread, named.get("run"))
     plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     if named["step"] not in plan.by_id:
-        raise InputError(
-            "fork_from", f"{record.id} has no step {named['step']!r}; there are {listed(list(plan.by_id))}"
-        )
+        there = listed(list(plan.by_id)) or "none"
+        raise InputError("fork_from", f"{record.id} has no step {named['step']!r}; there are {there}")
     begun, specs = {named["step"]}, services.toolbox.specs
     drafts = await done_aside(len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, begun), specs))
     return Fork(record.assignment, tuple(drafts), plan=plan.to_json())

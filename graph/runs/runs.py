@@ -190,9 +190,8 @@ class Runs:
         if record.ended:
             raise InputError("run", f"{record.id} has ended; start another run")
         if missing := [one for one in steer.withdraw if one not in record.assignment.constraints]:
-            raise InputError(
-                "withdraw", f"no constraint {missing[0]!r}; there are {listed(record.assignment.constraints)}"
-            )
+            there = listed(record.assignment.constraints) or "none"
+            raise InputError("withdraw", f"no constraint {missing[0]!r}; there are {there}")
         return record
 
     async def pause(self, name: str, by: str | None = None) -> Run:

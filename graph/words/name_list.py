@@ -47,9 +47,13 @@ def did_you_mean(name: object, known: Collection[str]) -> str:
 
 
 def right_name(name: object, known: Collection[str]) -> str:
-    """Return what to write instead of a name that is not known: the closest one, or one of all.
+    """Return what to write instead of a name that is not known: the closest one, or one of all, if there are any.
 
     >>> right_name("stop", ["search", "write"])
     'use one of search, write'
+    >>> right_name("stop", [])
+    'there are none'
     """
+    if not known:
+        return "there are none"
     return did_you_mean(name, known) or f"use one of {', '.join(known)}"

@@ -29,7 +29,11 @@ def test_a_run_that_was_steered_plans_again_when_it_is_resumed(cli: Cli, latest:
 
 @pytest.mark.parametrize(
     ("words", "part"),
-    [([], "no change given"), (["--withdraw", "be slow"], "no constraint 'be slow'"), ([" "], "the text is blank")],
+    [
+        ([], "no change given"),
+        (["--withdraw", "be slow"], "no constraint 'be slow'; there are none"),
+        ([" "], "the text is blank"),
+    ],
 )
 def test_what_cannot_be_changed_is_said(cli: Cli, waiting: str, words: list[str], part: str) -> None:
     result = cli("steer", waiting, *words)

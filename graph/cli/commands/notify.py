@@ -29,7 +29,8 @@ def notify(
     if addresses is None:
         raise ConfigError("the settings file has no table [notify]; see docs/notices.md")
     if name not in addresses.by_name:
-        raise InputError("NAME", f"there is no address {name!r}; there are {listed(sorted(addresses.by_name))}")
+        there = listed(sorted(addresses.by_name)) or "none"
+        raise InputError("NAME", f"there is no address {name!r}; there are {there}")
     test = Delivery(RunKey("test", 1), "ended", time.time(), "succeeded", (), name)
     asyncio.run(deliver(addresses.by_name[name], addresses, test))
     screen.say(f"{name} took a test notice")

@@ -54,7 +54,7 @@ def test_without_a_table_nobody_is_told(tmp_path: Path) -> None:
     [
         ("notify = 3", "line 1: notify must be a table"),
         ("[notify]\nwait = []", "line 2: notify.wait is unknown; did you mean waits?"),
-        ("[notify]\nwaits = ['ops']", "line 2: notify.waits has 'ops', which is no address"),
+        ("[notify]\nwaits = ['ops']", "line 2: notify.waits has 'ops', which is no address; there are none"),
         ("[notify]\nwaits = 'ops'", "notify.waits must be a list of names of addresses"),
         ("[notify]\naddresses = 3", "notify.addresses must be a table: a name for each address"),
         ("[notify.addresses]\nops = ''", "notify.addresses.ops must be text"),
