@@ -49,6 +49,8 @@ class AllowedHost:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.origin, str):
+            raise _invalid(repr(self.origin), "it is no text")
         if unknown := [method for method in self.methods if method not in METHODS]:
             raise _invalid(self.origin, f"the method {unknown[0]!r} is unknown; use {', '.join(METHODS)}")
         if not self.methods:

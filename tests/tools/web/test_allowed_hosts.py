@@ -139,3 +139,9 @@ def test_the_environment_may_name_hosts(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("PLANNER_EXECUTOR_HTTP_HOSTS", "localhost")
     with pytest.raises(ConfigInvalid):
         hosts_from_environment()
+
+
+@pytest.mark.parametrize("origin", [None, 5, ["https://api.example.org"]], ids=str)
+def test_an_origin_that_is_no_text_is_refused(origin: Any) -> None:
+    with pytest.raises(ConfigInvalid, match="it is no text; write it like"):
+        AllowedHost(origin)
