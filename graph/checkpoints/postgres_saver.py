@@ -45,6 +45,8 @@ from planner_executor.graph.ledger.postgres.thread_tables import (
 CONNECTIONS = 4
 SETUP_LOCK = 6_911_051_277_381_204_002
 SETUP_S = 120.0
+STOPPED = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
+"""A process that is stopped within a transaction, as by `docker pause`, would lock its rows until it goes on."""
 RESTORE = "restore the database from a backup"
 KEEP_LATEST = "keep_latest"
 STRATEGIES = (KEEP_LATEST, "delete", "delete_all")
@@ -208,6 +210,7 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
                     connection.transaction(),
                     connection.cursor(binary=True, row_factory=dict_row) as cursor,
                 ):
+                    await cursor.execute(STOPPED)
                     yield cursor
 
 

@@ -157,6 +157,16 @@ async def test_a_text_that_jsonb_refuses_is_kept_in_the_state(address: str, text
         assert [one.checkpoint["channel_values"] for one in found if one] == [{"goal": kept}] * 2
 
 
+async def test_a_process_that_is_stopped_while_it_writes_keeps_others_waiting_for_half_a_minute_at_most(
+    address: str,
+) -> None:
+    async with opened(address) as saver, saver._cursor(pipeline=True) as cursor:
+        await cursor.execute("SELECT current_setting('idle_in_transaction_session_timeout') AS most")
+        found = await cursor.fetchone()
+
+    assert found == {"most": "30s"}
+
+
 async def test_a_connection_that_the_server_ended_is_replaced(address: str) -> None:
     async with opened(f"{address}&application_name=ended") as saver:
         await made(saver, "t", "a")
