@@ -20,6 +20,7 @@ from planner_executor.graph.ledger.owner import new_owner
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.callers_thread import CallersThread
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.ledger.sqlite.writers import SharedWriter
@@ -140,7 +141,7 @@ class MemoryDriver(SqliteDriver):
     """One memory, shared by the ledgers that are opened; it is changed on the thread that has its connection."""
 
     def __init__(self, _folder: Path) -> None:
-        self.memory: SharedWriter | None = None
+        self.memory: SharedWriter[CallersThread] | None = None
 
     def open(self, key: SealKey | None = None, pace: Pace = PACE) -> RunStore:
         ledger = MemoryLedger(key, self.memory, pace)

@@ -11,12 +11,12 @@ from planner_executor.graph.ledger.shared_threads import ThreadsUser
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import advice, used
 from planner_executor.graph.ledger.sqlite.writer import Pulse
-from planner_executor.graph.ledger.sqlite.writers import MakeWriter, SharedWriter, writer_of
+from planner_executor.graph.ledger.sqlite.writers import MakeWriter, SharedWriter, Writer, writer_of
 
 Result = TypeVar("Result")
 
 
-class Database(ThreadsUser[SharedWriter]):
+class Database(ThreadsUser[SharedWriter[Writer]]):
     """An SQLite file; it is opened on first use. For `pulse` see `graph.ledger.sqlite.writer.WriterThread`.
 
     All users of a file in this process share one writer, which ends with the last of them; `pulse` must therefore not

@@ -21,7 +21,9 @@ from planner_executor.graph.ledger.sqlite.writers import MakeWriter, SharedWrite
 class MemoryLedger(SqliteLedger):
     """See `graph.ledger.run_store`. The memory goes with the last ledger on it; a forked child begins with none."""
 
-    def __init__(self, key: SealKey | None = None, memory: SharedWriter | None = None, pace: Pace = PACE) -> None:
+    def __init__(
+        self, key: SealKey | None = None, memory: SharedWriter[CallersThread] | None = None, pace: Pace = PACE
+    ) -> None:
         self.memory = memory or _memory(pace.beat_s)
         super().__init__(IN_MEMORY, key, pace, _writer_of(self.memory, pace.beat_s))
 
@@ -40,12 +42,12 @@ class MemoryLedger(SqliteLedger):
         return await self._file.look(lambda db: places_of(db, forms))
 
 
-def _memory(pulse_s: float) -> SharedWriter:
-    return SharedWriter(_connected, pulse_s, kind=CallersThread)
+def _memory(pulse_s: float) -> SharedWriter[CallersThread]:
+    return SharedWriter(lambda pulse: CallersThread(_connected(), pulse, pulse_s))
 
 
-def _writer_of(memory: SharedWriter, pulse_s: float) -> MakeWriter:
-    async def writer() -> SharedWriter:
+def _writer_of(memory: SharedWriter[CallersThread], pulse_s: float) -> MakeWriter:
+    async def writer() -> SharedWriter[CallersThread]:
         return memory if memory.process == os.getpid() else _memory(pulse_s)
 
     return writer

@@ -5,17 +5,19 @@ import os
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 from planner_executor.graph.errors import LedgerError
-from planner_executor.graph.ledger.shared_threads import ByDatabase, SharedThreads
+from planner_executor.graph.ledger.shared_threads import ByDatabase, SharedThreads, Thread
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import create_private, identity, write_ahead
 from planner_executor.graph.ledger.sqlite.migration import bring_up
 from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version
-from planner_executor.graph.ledger.sqlite.transactions import Begin, begin_at_once
-from planner_executor.graph.ledger.sqlite.writer import Connect, Pulse, WriterThread
+from planner_executor.graph.ledger.sqlite.transactions import begin_at_once
+from planner_executor.graph.ledger.sqlite.writer import Pulse, WriterThread
 
+Result = TypeVar("Result")
 LOGGER = logging.getLogger("planner_executor.ledger")
 
 
@@ -68,37 +70,40 @@ class OpenFile:
             begin_at_once(connection, writes)
 
 
-class SharedWriter(SharedThreads[Pulse]):
-    """A writer thread that ends when this object is collected; `is_stale` says if its file is another one by now."""
+class Writer(Thread, Protocol):
+    """Runs functions on a connection; see `graph.ledger.sqlite.writer.WriterThread`."""
 
-    def __init__(
-        self,
-        connect: Connect,
-        pulse_s: float,
-        begin: Begin = begin_at_once,
-        is_stale: Callable[[], bool] = bool,
-        kind: type[WriterThread] = WriterThread,
-    ) -> None:
+    async def run(self, do: Callable[[Connection], Result], *, full: bool = False, writes: bool = True) -> Result:
+        """Run `do` in a transaction and return its result after the commit."""
+
+
+Kind = TypeVar("Kind", bound=Writer, covariant=True)
+
+
+class SharedWriter(SharedThreads[Pulse], Generic[Kind]):
+    """A writer that ends when this object is collected; `is_stale` says if its file is another one by now."""
+
+    def __init__(self, made: Callable[[Pulse], Kind], is_stale: Callable[[], bool] = bool) -> None:
         super().__init__()
         self.is_stale, pulses = is_stale, self.pulses  # the thread must not refer to `self`
-        self.thread = kind(connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, begin)
+        self.thread = made(lambda: [do for pulse in tuple(pulses.values()) for do in pulse()])
         self.end(self.thread)
 
 
-MakeWriter = Callable[[], Awaitable[SharedWriter]]
+MakeWriter = Callable[[], Awaitable[SharedWriter[Writer]]]
 """Returns the writer of a database."""
 
-_by_path: ByDatabase[SharedWriter] = ByDatabase()
+_by_path: ByDatabase[SharedWriter[WriterThread]] = ByDatabase()
 _resting: list[Callable[[], None]] = []
 
 
-def writer_of(name: str, pulse_s: float) -> SharedWriter:
+def writer_of(name: str, pulse_s: float) -> SharedWriter[WriterThread]:
     """Return this process's writer of a file. Reads the file system; do not call it on the event loop's thread."""
     path = os.path.realpath(name)
 
-    def made() -> SharedWriter:
+    def made() -> SharedWriter[WriterThread]:
         file = OpenFile(name, path)
-        return SharedWriter(file.connect, pulse_s, file.begin, file.is_replaced)
+        return SharedWriter(lambda pulse: WriterThread(file.connect, pulse, pulse_s, file.begin), file.is_replaced)
 
     return _by_path.get(path, made, lambda one: one.is_stale())
 

@@ -9,6 +9,7 @@ import pytest
 from planner_executor.graph.errors import ConfigError, LedgerUnavailableError, RunOwnedError
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.ledger.run_store import Changes
+from planner_executor.graph.ledger.sqlite.callers_thread import CallersThread
 from planner_executor.graph.ledger.sqlite.memory import MemoryLedger
 from planner_executor.graph.ledger.sqlite.writers import SharedWriter
 from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
@@ -68,7 +69,7 @@ class Continued:
 class Bench:
     """A worker over a memory, and what it reported."""
 
-    memory: SharedWriter | None = None
+    memory: SharedWriter[CallersThread] | None = None
     reports: list[Report] = field(default_factory=list)
     now_s: float = 0.0
 

@@ -68,7 +68,7 @@ async def test_the_pulse_goes_with_the_first_that_is_asked_after_its_time(monkey
 
     clock, beats = Clock(), []
     monkeypatch.setattr(callers_thread, "time", clock)
-    thread = CallersThread(_memory, lambda: [lambda _: beats.append(clock.now_s)], pulse_s=2.0)
+    thread = CallersThread(_memory(), lambda: [lambda _: beats.append(clock.now_s)], 2.0)
     for clock.now_s in (0.0, 1.9, 2.0, 3.9, 9.0, 9.1):
         await thread.run(_one)
 
@@ -79,12 +79,12 @@ async def test_a_pulse_that_fails_disturbs_nobody() -> None:
     def fails(_: Connection) -> None:
         raise sqlite3.OperationalError
 
-    assert await CallersThread(_memory, lambda: [fails], pulse_s=0.0).run(_one) == 1
+    assert await CallersThread(_memory(), lambda: [fails], 0.0).run(_one) == 1
 
 
 async def test_a_memory_that_nobody_uses_any_more_is_closed() -> None:
     memory = _memory()
-    CallersThread(lambda: memory).stop()
+    CallersThread(memory, list, 0.0).stop()
 
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         memory.execute("SELECT 1")
