@@ -104,7 +104,7 @@ def from_bytes(content: bytes, name: str) -> Transcript:
     return Transcript(run.thread, run.n, rows, run.events, run.key, seal, artifacts)
 
 
-def file_faults(content: bytes) -> list[str]:
+def export_faults(content: bytes) -> list[str]:
     """Return the faults of the file itself; those of the record in it are found by `verify`."""
     body, _, end = content[:-1].rpartition(b"\n")
     if json.loads(end)["sha256"] == sha256(body + b"\n").hexdigest():

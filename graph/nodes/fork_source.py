@@ -12,7 +12,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import there_are
 
 FORK = 'fork_from is {"run": "thread.1", "step": "step_3"}'
 
@@ -34,8 +34,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
     record = await _record(services, thread, named.get("run"))
     plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     if named["step"] not in plan.by_id:
-        there = listed(list(plan.by_id)) or "none"
-        raise InputError("fork_from", f"{record.id} has no step {named['step']!r}; there are {there}")
+        raise InputError("fork_from", f"{record.id} has no step {named['step']!r}; {there_are(list(plan.by_id))}")
     begun, specs = {named["step"]}, services.toolbox.specs
     drafts = await done_aside(len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, begun), specs))
     return Fork(record.assignment, tuple(drafts), plan=plan.to_json())

@@ -17,7 +17,7 @@ from planner_executor.graph.plan.reading import ParsedPlan, read_params, read_pl
 from planner_executor.graph.plan.references import moved_parameters, parameters_in, references_in, renamed
 from planner_executor.graph.plan.schema import MAX_STEPS, free_id
 from planner_executor.graph.plan.step_kind import KINDS
-from planner_executor.graph.words.name_list import listed, right_name
+from planner_executor.graph.words.name_list import listed, right_name, there_are
 
 DEEPEST = 3
 """How deep playbooks may stand in playbooks."""
@@ -148,9 +148,9 @@ class _Expansion:
         if not isinstance(given, Mapping):
             self.issues.append(Issue(step, "params", "must be an object: parameter -> value"))
             return {}
-        there = listed(list(known.parameters)) or "none"
+        there = there_are(list(known.parameters))
         self.issues += [
-            Issue(step, f"params.{name!s:.80}", f"{known.name} has no such parameter; there are {there}")
+            Issue(step, f"params.{name!s:.80}", f"{known.name} has no such parameter; {there}")
             for name in given
             if name not in known.parameters
         ]

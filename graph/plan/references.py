@@ -20,7 +20,7 @@ from planner_executor.graph.plan.issues import storable
 from planner_executor.graph.plan.json_values import json_kind, texts_in, with_texts
 from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.reference_spans import bare_names, spans
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import listed, there_are
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
 SKIPPED: Any = object()
@@ -72,7 +72,7 @@ class Reference(NamedTuple):
             return f'{self} {fault}; quote unusual field names: ."a name"'
         used = roots_of(self.text)
         if used is not None and used.unknown:
-            return f"{self} calls {used.unknown[0]}(), which does not exist; there are {listed(sorted(FUNCTIONS))}"
+            return f"{self} calls {used.unknown[0]}(), which does not exist; {there_are(sorted(FUNCTIONS))}"
         if used is not None and used.others:
             return f"{self} looks for {used.others[0]} among the results of steps; begin with the name of a result"
         return None

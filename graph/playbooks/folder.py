@@ -13,7 +13,7 @@ from planner_executor.graph.plan.library import KnownPlaybook, Library
 from planner_executor.graph.playbooks.playbook import Playbook, content_of
 from planner_executor.graph.settings.settings_file import SettingsFile, Table, TextOrVariable
 from planner_executor.graph.settings.trust import is_trusted
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import listed, there_are
 
 PLAYBOOKS: Table[str] = Table("playbooks", TextOrVariable)
 """The folder, from the folder of the settings file on. Naming one needs no trust: its files do."""
@@ -62,8 +62,8 @@ def named(name: str, folder: Path, *, trusted: bool = True) -> Playbook:
     known = [(one.path, one.playbook, one.is_trusted) for one in found_in(folder) if one.playbook is not None]
     same = [one for one in known if one[1].name == name]
     if not same:
-        there = listed(sorted({playbook.name for _, playbook, _ in known})) or "none"
-        raise InputError("playbook", f"no playbook {name!r:.80} in {folder}; there are {there}")
+        there = there_are(sorted({playbook.name for _, playbook, _ in known}))
+        raise InputError("playbook", f"no playbook {name!r:.80} in {folder}; {there}")
     latest = max(playbook.version for _, playbook, _ in same)
     same = [one for one in same if one[1].version == latest]
     path, playbook, is_trusted_now = same[0]

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.errors.file_faults import file_faults
-from planner_executor.graph.plain_text.sanitize import text_fault
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
@@ -21,7 +21,7 @@ from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.record.budget import read_budget
 from planner_executor.graph.settings.argument_kinds import kind_fault
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import listed, there_are
 
 FIELDS = ("name", "version", "description", "parameters", "limits", "steps", "answer", "tools", "source")
 LARGEST = 2_000_000
@@ -192,8 +192,8 @@ class Playbook:
         return [tool.name for tool in acting if file.is_relative_to(Path(str(tool.folder)).resolve())]
 
     def _value_faults(self, given: Mapping[str, JsonValue]) -> Iterator[str]:
-        known = listed(list(self.parameters)) or "none"
-        yield from (f"no parameter {name!r:.80}; there are {known}" for name in given if name not in self.parameters)
+        known = there_are(list(self.parameters))
+        yield from (f"no parameter {name!r:.80}; {known}" for name in given if name not in self.parameters)
         for name, schema in self.parameters.items():
             if name not in given and "default" not in schema:
                 yield f"{name} is missing" + (f": {title}" if (title := schema.get("title")) else "")
@@ -209,8 +209,9 @@ def content_of(path: str | Path) -> bytes:
     Raises:
         InputError: The file cannot be read, or `path` names none.
     """
-    if fault := kind_fault("playbook", "str | Path", path) or text_fault(str(path)):
+    if fault := kind_fault("playbook", "str | Path", path):
         raise InputError("playbook", fault)
+    check_texts("playbook", str(path))
     with file_faults("playbook", path), Path(path).open("rb") as file:
         return file.read(LARGEST + 1)
 

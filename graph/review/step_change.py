@@ -19,7 +19,7 @@ from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept, keep, normalise
 from planner_executor.graph.review.human_steps import fit_answer
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import there_are
 
 SHAPE = '{"skip": {"step_3": "why"}, "supply": {"step_4": <result>}}'
 
@@ -156,7 +156,7 @@ def _changeable(record: RunState, step: str) -> Step:
     # From the raw steps, of which one is made a value below: a large plan is not read to skip one of its steps.
     steps = {raw["id"]: raw for raw in plan["steps"]}
     if step not in steps:
-        raise InputError("step", f"{record.id} has no step {step!r}; there are {listed(list(steps)) or 'none'}")
+        raise InputError("step", f"{record.id} has no step {step!r}; {there_are(list(steps))}")
     if step in record.steps.succeeded:
         raise InputError("step", f"{step} succeeded and cannot change; fork the run to change it")
     if step in record.steps.untaken:

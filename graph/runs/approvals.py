@@ -16,7 +16,7 @@ from planner_executor.graph.record.revocation import Revocation
 from planner_executor.graph.record.run_key import RunKey, run_in
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.runs.runs import Runs
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import there_are
 
 PAGE = 50
 """Runs whose own approvals are read at a time."""
@@ -109,9 +109,9 @@ async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool
     if found is None and any(one.run is None for one in page.unread) and await runs.ledger.revoke_standing(name, by):
         return False
     if found is None or found.revoked_by is not None:
-        there = listed([use.approval.id for use in page.uses if use.revoked_by is None]) or "none"
+        there = there_are([use.approval.id for use in page.uses if use.revoked_by is None])
         unread = "".join(f"; {one}" for one in page.unread)
-        raise InputError("approval", f"no standing approval {name!r} holds; there are: {there}{unread}")
+        raise InputError("approval", f"no standing approval {name!r} holds; {there}{unread}")
     if found.approval.run is None:
         await runs.ledger.revoke_standing(name, by)
         return False

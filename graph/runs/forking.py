@@ -14,7 +14,7 @@ from planner_executor.graph.record.events import Content, Draft, ResultSupplied
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.review.step_change import fitting_result
 from planner_executor.graph.runs.runs import Runs
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import there_are
 
 
 async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], by: str) -> Fork:
@@ -36,8 +36,7 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
     plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     for named in (step, *values):
         if named not in plan.by_id:
-            steps = listed(list(plan.by_id)) or "none"
-            raise InputError("step", f"{record.id} has no step {named!r}; there are {steps}")
+            raise InputError("step", f"{record.id} has no step {named!r}; {there_are(list(plan.by_id))}")
     # Values are held to the step's output, as those are that a person supplies to the run itself.
     kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
     given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.errors.file_faults import file_faults
 from planner_executor.graph.large_work import done_aside
-from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
+from planner_executor.graph.ledger.export import export_faults, from_bytes, to_bytes
 from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.ledger.verification import Verification, verify
-from planner_executor.graph.plain_text.sanitize import check_texts, visible
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.record.artifacts import artifacts_named
 from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.runs.runs import Runs
@@ -19,7 +20,6 @@ from planner_executor.graph.settings.identity import local_user
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import SECTIONS, Section
 from planner_executor.graph.words.name_list import right_name
-from planner_executor.graph.words.unreadable import unreadable
 
 
 async def audited(runs: Runs, name: str, *only: Section) -> Audit:
@@ -66,7 +66,7 @@ def verified_file(path: Path, head: str | None = None, key: SealKey | None = Non
     """
     content = _read(path)
     found = verify(from_bytes(content, str(path)), key or key_from_environment(), head)
-    return found._replace(faults=(*found.faults, *file_faults(content)))
+    return found._replace(faults=(*found.faults, *export_faults(content)))
 
 
 def transcript_in(path: Path) -> Transcript:
@@ -118,18 +118,17 @@ async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | Non
 
 
 def _write(path: Path, content: bytes) -> None:
-    try:
-        # Private, and never over a file that is there: a record may hold what others must not read.
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(content)
-    except FileExistsError:
-        raise InputError("file", f"{path} is there already; name a new file") from None
-    except (OSError, ValueError) as error:  # a name with a NUL character or half a surrogate pair is a `ValueError`
-        raise InputError("file", f"{visible(str(path))}: {unreadable(error, 'name another file')}") from error
+    check_texts("file", str(path))
+    with file_faults("file", path, "name another file"):
+        try:
+            # Private, and never over a file that is there: a record may hold what others must not read.
+            with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(content)
+        except FileExistsError:
+            raise InputError("file", f"{path} is there already; name a new file") from None
 
 
 def _read(path: Path) -> bytes:
-    try:
+    check_texts("file", str(path))
+    with file_faults("file", path, "name another file"):
         return path.read_bytes()
-    except (OSError, ValueError) as error:  # a name with a NUL character or half a surrogate pair is a `ValueError`
-        raise InputError("file", f"{visible(str(path))}: {unreadable(error, 'name another file')}") from error

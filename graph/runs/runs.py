@@ -31,7 +31,7 @@ from planner_executor.graph.record.stop_request import CANCEL, PAUSE, StopReques
 from planner_executor.graph.runs.lists import Log
 from planner_executor.graph.runs.run import Run, is_under_way, run_of
 from planner_executor.graph.runs.run_page import RunPage, one_more, page_of
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import listed, there_are
 
 NO_RESULT = StepResult("pending")
 
@@ -190,8 +190,7 @@ class Runs:
         if record.ended:
             raise InputError("run", f"{record.id} has ended; start another run")
         if missing := [one for one in steer.withdraw if one not in record.assignment.constraints]:
-            there = listed(record.assignment.constraints) or "none"
-            raise InputError("withdraw", f"no constraint {missing[0]!r}; there are {there}")
+            raise InputError("withdraw", f"no constraint {missing[0]!r}; {there_are(record.assignment.constraints)}")
         return record
 
     async def pause(self, name: str, by: str | None = None) -> Run:

@@ -17,6 +17,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
+def there_are(names: Sequence[str]) -> str:
+    """Return which names are known, after one that is not.
+
+    >>> there_are(["a", "b"]), there_are([])
+    ('there are a, b', 'there are none')
+    """
+    return f"there are {listed(names) or 'none'}"
+
+
 def enumerated(names: Sequence[str], last: str = "and") -> str:
     """Return all names for a sentence, with a word before the last one.
 
@@ -55,5 +64,5 @@ def right_name(name: object, known: Collection[str]) -> str:
     'there are none'
     """
     if not known:
-        return "there are none"
+        return there_are([])
     return did_you_mean(name, known) or f"use one of {', '.join(known)}"

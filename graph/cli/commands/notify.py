@@ -12,7 +12,7 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.record.run_key import RunKey
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.name_list import there_are
 
 
 @on_screen
@@ -29,8 +29,7 @@ def notify(
     if addresses is None:
         raise ConfigError("the settings file has no table [notify]; see docs/notices.md")
     if name not in addresses.by_name:
-        there = listed(sorted(addresses.by_name)) or "none"
-        raise InputError("NAME", f"there is no address {name!r}; there are {there}")
+        raise InputError("NAME", f"there is no address {name!r}; {there_are(sorted(addresses.by_name))}")
     test = Delivery(RunKey("test", 1), "ended", time.time(), "succeeded", (), name)
     asyncio.run(deliver(addresses.by_name[name], addresses, test))
     screen.say(f"{name} took a test notice")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
 from planner_executor.graph.ledger.disk import sync
+from planner_executor.graph.ledger.sqlite.file import NAME_A_FILE
 
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 """Errors of a file system without hard links, such as those of memory sticks and some network shares."""
@@ -58,8 +59,7 @@ def back_up(database: str, target: Path) -> None:
     except FileExistsError:
         raise InputError("file", f"{target} is there already; name a new file") from None
     except OSError as error:
-        reason = error.strerror or error
-        raise InputError("file", f"{target}: {reason}; name a file in a folder you can write to") from error
+        raise InputError("file", f"{target}: {error.strerror or error}; {NAME_A_FILE}") from error
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
             raise

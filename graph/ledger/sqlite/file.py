@@ -12,6 +12,7 @@ from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.sqlite.schema import check_version
 
 RESTORE = "restore the file from a backup"
+NAME_A_FILE = "name a file in a folder you can write to"
 
 PAGE_BYTES = 8_192
 """Of SQLite's usual 4 KB, rows that hold a result of a kilobyte leave a fifth empty."""
@@ -33,15 +34,11 @@ def create_private(path: Path, database: str | None = None) -> None:
     if path.is_file():
         return
     if path.exists() and not path.is_dir():
-        raise LedgerUnavailableError(
-            database or str(path), "it is no regular file; name a file in a folder you can write to"
-        )
+        raise LedgerUnavailableError(database or str(path), f"it is no regular file; {NAME_A_FILE}")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        raise LedgerUnavailableError(
-            database or str(path), f"{error.strerror}; name a file in a folder you can write to"
-        ) from error
+        raise LedgerUnavailableError(database or str(path), f"{error.strerror}; {NAME_A_FILE}") from error
 
 
 def prepare(path: Path, wait_s: float) -> None:

@@ -13,6 +13,7 @@ from planner_executor.graph.ledger.lease import LEASE_S, LOOK_S
 from planner_executor.graph.ledger.owner import is_gone
 from planner_executor.graph.ledger.sqlite.backup import copy_to
 from planner_executor.graph.ledger.sqlite.connection import Connection
+from planner_executor.graph.ledger.sqlite.file import NAME_A_FILE
 from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version, version_of
 from planner_executor.graph.ledger.tables.migration import bring_on
 from planner_executor.graph.ledger.tables.run_index import rebuild, renew_rows
@@ -47,7 +48,7 @@ def forecast(database: str) -> Migration:
         sqlite3.Error: It cannot be read.
     """
     if Path(database).is_dir():  # SQLite would call it an I/O error of the disk
-        raise LedgerUnavailableError(database, "Is a directory; name a file in a folder you can write to")
+        raise LedgerUnavailableError(database, f"Is a directory; {NAME_A_FILE}")
     with closing(sqlite3.connect(f"{Path(database).absolute().as_uri()}?mode=ro", uri=True)) as db:
         return _about(db, database)
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from planner_executor.graph.errors import ExportError
 from planner_executor.graph.ledger.chain import REDACTED, Row
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
+from planner_executor.graph.ledger.export import export_faults, from_bytes, to_bytes
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.transcript import Transcript
@@ -238,7 +238,7 @@ def test_an_exported_run_reads_back_as_it_was(transcript: Transcript) -> None:
     content = to_bytes(transcript)
 
     read = from_bytes(content, "run.jsonl")
-    assert read == replace(transcript, rows=list(transcript.rows)) and file_faults(content) == []
+    assert read == replace(transcript, rows=list(transcript.rows)) and export_faults(content) == []
     assert verify(read, KEY).is_whole
     assert all(isinstance(row, Row) for row in read.rows)
     assert [json.loads(line)["record"] for line in content.decode().split("\n")[:-1]] == [
@@ -251,7 +251,7 @@ def is_refused(content: bytes) -> bool:
         read = from_bytes(content, "run.jsonl")
     except ExportError:
         return True
-    return not verify(read).is_whole or bool(file_faults(content))
+    return not verify(read).is_whole or bool(export_faults(content))
 
 
 @settings(max_examples=300, deadline=None)
@@ -287,7 +287,7 @@ def test_an_event_that_is_changed_in_a_file_with_a_fitting_checksum_is_named(tra
 
     content = to_bytes(replace(transcript, rows=rows))
 
-    assert file_faults(content) == []
+    assert export_faults(content) == []
     assert verify(from_bytes(content, "run.jsonl")).faults == ("event 4 was changed",)
 
 
