@@ -31,7 +31,7 @@ def unreadable_body(error: Exception) -> str | None:
         return f"it sent {_quoted(text)!r}"
     if EMPTY_STREAM in str(error) or isinstance(error, IndexError):
         return "it sent nothing"
-    # Told by the functions that failed: what they raise are Python's own errors, which anything else raises too.
+    # Recognised by the function that failed: its errors are Python's own, which other code raises too.
     read_by = {frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)}
     if not read_by.intersection(READERS):
         return None

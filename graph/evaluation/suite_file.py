@@ -33,7 +33,7 @@ def read_suite(path: str | Path) -> Suite:
         raw["cases"] = _of_playbook(file, raw)
     if isinstance(cases := raw.get("cases"), str):
         raw["cases"] = cases = _lines(file.parent / cases)
-    # Case by case before the whole, so that a fault is told with the number of its case.
+    # Each case is checked before the whole file, so that a fault names the number of its case.
     for number, case in enumerate(cases if isinstance(cases, list) else (), 1):
         if isinstance(case, PlaybookCase):
             continue

@@ -84,7 +84,7 @@ class Notifier:
                 await tell(ledger, self._addresses, _log, self._taken)
             except AgentError as error:  # the ledger cannot be used; `work` sends what is left
                 LOGGER.warning("notices were not sent: %s", error)
-                # What is given up here would otherwise be tried without an end.
+                # Otherwise the same notices would be tried again for ever.
                 self._taken()
 
     def _taken(self) -> set[RunKey]:

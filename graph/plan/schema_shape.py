@@ -42,7 +42,7 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             continue
         yield part
         for name, value in part.items():
-            # Its keys are names that somebody chose, and a property may be called `default` or `enum`.
+            # These keys are free names: a property may be called `default` or `enum`.
             if name in _NAMED and isinstance(value, Mapping):
                 stack += value.values()
             elif name not in SCHEMA_DATA:

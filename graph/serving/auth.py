@@ -22,7 +22,7 @@ async def authenticate(headers: Mapping[Any, Any]) -> dict[str, Any]:
     Raises:
         Auth.exceptions.HTTPException: The token is missing or wrong.
     """
-    # A token stands in the headers alone; of the rest nothing is asked here.
+    # Only the headers matter here: the token is in them.
     request = RequestHead("GET", [(_text(name).lower(), _text(value)) for name, value in headers.items()])
     if refusal := access.token_refusal(request):
         raise Auth.exceptions.HTTPException(status_code=refusal.status, detail=refusal.reason)

@@ -71,7 +71,7 @@ def request_head(scope: Scope) -> RequestHead:
 async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
     """Send a refusal; a WebSocket is closed before it is accepted."""
     if scope["type"] == "websocket":
-        # A close answers the message by which a client connects, which is taken first.
+        # The connect message comes first; only then may the socket be closed.
         await receive()
         # A reason has at most 123 bytes (RFC 6455).
         await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": refusal.reason[:120]})

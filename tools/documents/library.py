@@ -86,7 +86,7 @@ class Library:
         return file
 
     def _refresh(self) -> tuple[tuple[Document, ...], dict[str, str]]:
-        # Begun anew, so that files that are gone are forgotten.
+        # Starts empty, so that deleted files are forgotten.
         known, self._read = self._read, {}
         skipped: dict[str, str] = {}
         enough = time.monotonic() + _LONGEST_LOOK_S

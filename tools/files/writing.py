@@ -153,7 +153,7 @@ def _put(place: Place, content: bytes, replaced_mode: int | None) -> None:
             stream.flush()
             if replaced_mode is not None:
                 os.fchmod(stream.fileno(), replaced_mode)
-            # Before it gets its name, which after a power cut must not stand for half of it.
+            # Before it gets its name: after a power cut the name must not lead to half a file.
             os.fsync(stream.fileno())
         if replaced_mode is None:
             _carry(fresh, place)

@@ -154,7 +154,7 @@ def _server(name: str, entry: Any, secrets: frozenset[str], source: str, folder:
     try:
         return kind.model_validate({**given, "name": name, "secrets": secrets})
     except ValidationError as error:
-        # Without its cause, in whose text the values stand.
+        # Without its cause, whose text contains the values.
         raise ConfigInvalid(source, hide(f"server {name!r}: {_words(error)}", secrets)) from None
 
 

@@ -79,7 +79,7 @@ class Connection:
             value = await session.call(offer.tool, args, listener)
         else:
             value = await self._go_on(session, offer, args, listener, replies)
-        # It has answered since, so it may be started anew once more.
+        # It has answered since, so it may be restarted once more.
         self._restarted = False
         return value
 
@@ -101,7 +101,7 @@ class Connection:
         try:
             return await session.call(offer.tool, args, listener)
         except InputNeeded as needed:
-            # The person has answered other questions, so these are put to one.
+            # The person answered other questions, so these have to be asked.
             if needed.questions != replies.questions:
                 raise
             return await session.call(offer.tool, args, listener, replace(replies, state=needed.state))

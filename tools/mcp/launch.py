@@ -61,7 +61,7 @@ def reason_of(error: BaseException, timeout_s: float) -> str:
     from mcp import MCPError
     from mcp.types import CONNECTION_CLOSED
 
-    # The client works in task groups, which wrap what went wrong in them.
+    # The client uses task groups, which wrap the error in a group.
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

@@ -55,7 +55,7 @@ class OwnFiles:
         latest = dict(list(noted.items())[-PATHS:])
         self._root.path.mkdir(parents=True, exist_ok=True)
         part = self._file.with_name(f"{NAME}.part")
-        # Made anew, and never through a link: others may write into the workspace.
+        # Always a new file, never through a link: others may write into the workspace.
         with suppress(FileNotFoundError):
             part.unlink()
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as stream:

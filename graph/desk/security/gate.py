@@ -205,7 +205,7 @@ class _Protected:
 
 async def refuse_socket(receive: Receive, send: Send) -> None:
     """Close a WebSocket, of which the desk has none."""
-    # A close answers the message by which a client connects, which is taken first.
+    # The connect message comes first; only then may the socket be closed.
     await receive()
     await send({"type": "websocket.close", "code": 1008})
 

@@ -46,7 +46,7 @@ def _check_encoding(tx: Transaction, database: str) -> None:
 
 def _refuse_while_owned(tx: Transaction, database: str) -> None:
     tx.on_server(PATIENCE)
-    # Whoever takes a run locks its row first, so nobody becomes an owner after the look.
+    # Taking a run locks its row first, so no run gets an owner after this check.
     tx.tell("LOCK TABLE ledger_runs IN EXCLUSIVE MODE")
     query = (
         "SELECT thread, n FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = run "

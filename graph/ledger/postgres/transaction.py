@@ -100,7 +100,7 @@ class Transaction:
 
     def commit(self) -> None:
         """Commit; from here on a lost connection leaves the outcome open."""
-        # Only BEGIN waits where nothing was asked or told, and then there is nothing to send.
+        # If nothing was asked or told, only BEGIN is waiting, and there is nothing to commit.
         if self.is_begun or len(self._waiting) > 1:
             self.is_committing = True
             self._send("COMMIT")

@@ -63,7 +63,7 @@ def enter(tx: Transaction, database: str, entries: Sequence[CapEntry]) -> None:
 
 def _take_turns(tx: Transaction, database: str, use: CapUse) -> None:
     for rate in use.turns:
-        # There before it is locked: a lock on a row that is missing holds nobody back.
+        # The row has to exist before it is locked: locking a missing row blocks nobody.
         tx.tell(_FIRST_TURN, rate.name)
         (last, now), *_ = tx.ask(_TURN, rate.name)
         check_turn(database, rate, rate.wait_s(last, now))
@@ -74,13 +74,13 @@ def _count(tx: Transaction, database: str, call: str, cap: DayCap, amount: float
     now = tx.now()
     until = cap.until(now)
     of_it = (cap.name, cap.user, until)
-    # The first call of a day makes room for it, so that no task of its own has to.
+    # The first call of a day deletes old rows, so no separate task has to.
     if tx.ask(_OPEN, *of_it):
         _forget(tx, now - KEPT_S)
     (used,), *_ = tx.ask(_HELD, *of_it)
     check_day(database, cap, used, amount, now)
     tx.tell(_ADD, amount, *of_it)
-    # By call: the correction that follows the outcome knows no day, and finds here which one was counted.
+    # By call: the correction after the outcome does not know the day, and finds here which one was counted.
     tx.tell(_NOTE, call, *of_it, amount)
 
 

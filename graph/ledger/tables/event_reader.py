@@ -61,7 +61,7 @@ class EventReader:
         if run == known:
             return run, await self._checked(run, found, after)
         events = await self._checked(run, found, 0)
-        # The index folds what is on record only once.
+        # So that the index need not fold these events again.
         self._writer.index.folded.has_read(run, found.rows, events)
         return run, events
 

@@ -52,7 +52,7 @@ def release(tx: Transaction, head: Head, token: int) -> None:
 
 def disown(tx: Transaction, owner: str) -> None:
     """Release every run of an owner that never received its token."""
-    # No run's row is locked here: under a token that nobody received nothing can be written meanwhile.
+    # The run's row needs no lock: nobody received this token, so nothing can be written under it.
     tx.tell("UPDATE ledger_leases SET owner = '' WHERE owner = %s", owner)
 
 

@@ -58,7 +58,7 @@ class SqlLedger(EventStore, ABC):
         await self._file.do(lambda tx: adopt(tx, self.name, runs), full=True)
 
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
-        """Take a value out of all that is kept of a thread, while nobody else owns one of its runs."""
+        """Remove a value from everything that is kept of a thread; all of its runs are owned meanwhile."""
         forms, runs = redactor_of(value).forms, [RunKey(thread, n) for n in await self.numbers(thread)]
         async with AsyncExitStack() as owned:
             for run in runs:

@@ -102,7 +102,7 @@ def test_a_held_call_is_corrected_in_fields_and_a_fault_is_named_and_sends_nothi
 
 
 def test_a_request_about_what_is_being_written_replaces_the_one_before() -> None:
-    """Otherwise htmx drops a third one while two are on their way, and the last that was written is not looked at."""
+    """Otherwise htmx drops a third request while two are under way, and what was written last is not checked."""
     tags = [tag for page in PAGES.glob("*.html") for tag in re.findall(r"<[^<>]*hx-trigger=[^<>]*>", page.read_text())]
     written = [tag for tag in tags if 'hx-trigger="input' in tag]
 
